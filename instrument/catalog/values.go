@@ -1,0 +1,150 @@
+package catalog
+
+// Reason says why an attempt did not win.
+type Reason uint8
+
+// The reasons, in the order in which series are written.
+const (
+	// Contended: somebody else holds the lock.
+	Contended Reason = iota
+	// AlreadyHeld: this caller holds it already, and the library says so.
+	AlreadyHeld
+	// TimedOut: the caller's own deadline passed.
+	TimedOut
+	// CanceledAttempt: the caller gave up.
+	CanceledAttempt
+	// SessionLost: the session behind the attempt had ended before it won.
+	SessionLost
+	// BackendError: the backend could not be asked, or failed.
+	BackendError
+	// Panicked: the elector panicked or ended its goroutine.
+	Panicked
+	// UnknownReason: the elector cannot tell.
+	UnknownReason
+
+	reasons
+)
+
+// EndCause says how a term ended.
+type EndCause uint8
+
+// The causes of a term's end.
+const (
+	// Released: given back while held.
+	Released EndCause = iota
+	// Lost: the backend or the library said that the lock is gone.
+	Lost
+	// Expired: the lease had run out when the term was closed.
+	Expired
+	// CanceledTerm: the elector stopped without giving the lock back.
+	CanceledTerm
+	// Abandoned: the handle was forgotten or closed while the term was open.
+	Abandoned
+
+	endCauses
+)
+
+// RenewalResult says how a renewal went.
+type RenewalResult uint8
+
+// The results of a renewal.
+const (
+	RenewalOK RenewalResult = iota
+	RenewalError
+	RenewalTimeout
+	RenewalCanceled
+	RenewalLost
+
+	renewalResults
+)
+
+// ReleaseResult says how giving the lock back went.
+type ReleaseResult uint8
+
+// The results of a release.
+const (
+	ReleaseOK ReleaseResult = iota
+	ReleaseError
+	ReleaseNotOwner
+
+	releaseResults
+)
+
+// FailureCause says how a guarded body failed.
+type FailureCause uint8
+
+// The causes of a failed body.
+const (
+	FailedWithError FailureCause = iota
+	FailedWithPanic
+
+	failureCauses
+)
+
+// Mode tells a held leadership from a lock around one run.
+type Mode uint8
+
+// The modes.
+const (
+	// ModeRun: acquire, run one body, release.
+	ModeRun Mode = iota
+	// ModeHold: campaign, and hold while the process lives.
+	ModeHold
+
+	modes
+)
+
+// Sizes of the closed sets, for arrays indexed by their values.
+const (
+	Reasons        = int(reasons)
+	EndCauses      = int(endCauses)
+	RenewalResults = int(renewalResults)
+	ReleaseResults = int(releaseResults)
+	FailureCauses  = int(failureCauses)
+	Modes          = int(modes)
+)
+
+var (
+	reasonLabel  = Label{Name: "reason", Attribute: "reason", Values: []string{"contended", "already_held", "timeout", "canceled", "session_lost", "backend_error", "panic", "unknown"}}
+	endLabel     = Label{Name: "cause", Attribute: "cause", Values: []string{"released", "lost", "expired", "canceled", "abandoned"}}
+	renewalLabel = Label{Name: "result", Attribute: "result", Values: []string{"ok", "error", "timeout", "canceled", "lost"}}
+	releaseLabel = Label{Name: "result", Attribute: "result", Values: []string{"ok", "error", "not_owner"}}
+	failureLabel = Label{Name: "cause", Attribute: "cause", Values: []string{"error", "panic"}}
+	modeLabel    = Label{Name: "mode", Attribute: "mode", Values: []string{"run", "hold"}}
+
+	backendLabel  = Label{Name: "backend", Attribute: "backend"}
+	familyLabel   = Label{Name: "family", Attribute: "family"}
+	policyLabel   = Label{Name: "mode", Attribute: "mode", Values: []string{"constant", "hash", "raw", "custom"}}
+	keyIDLabel    = Label{Name: "key_id", Attribute: "key_id"}
+	keyCheckLabel = Label{Name: "key_check", Attribute: "key_check"}
+)
+
+// String is the value of the reason label.
+func (r Reason) String() string { return reasonLabel.Values[r] }
+
+// String is the value of the cause label.
+func (c EndCause) String() string { return endLabel.Values[c] }
+
+// String is the value of the result label.
+func (r RenewalResult) String() string { return renewalLabel.Values[r] }
+
+// String is the value of the result label.
+func (r ReleaseResult) String() string { return releaseLabel.Values[r] }
+
+// String is the value of the cause label.
+func (c FailureCause) String() string { return failureLabel.Values[c] }
+
+// String is the value of the mode label.
+func (m Mode) String() string { return modeLabel.Values[m] }
+
+// Labels that lock names share, so that one label is not one lock. Rules that
+// judge a single lock leave them out.
+const (
+	// RedactedLabel stands for every name that no rule covers.
+	RedactedLabel = "redacted"
+	// OverflowLabel stands for every name beyond the cap on labels.
+	OverflowLabel = "overflow"
+	// FamilyWildcard stands for the variable part of a family such as
+	// tenant-*/orders; no label of a single lock contains it.
+	FamilyWildcard = "*"
+)
