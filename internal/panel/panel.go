@@ -1,0 +1,26 @@
+// Package panel holds the identities that alerts and dashboards share: the
+// dashboards' uids and the numbers of their panels. An alert links to a panel
+// by them, so a number is never reused or changed.
+package panel
+
+// OverviewUID is the default uid of the overview dashboard.
+const OverviewUID = "leaderscope-overview"
+
+// Panels of the overview dashboard.
+const (
+	Leaders         = 1  // leaders now
+	Holders         = 2  // replicas that claim each lock
+	HolderTimeline  = 3  // who led when
+	Outcomes        = 4  // attempts by outcome
+	BackendErrors   = 5  // share of attempts that met a backend error
+	Transitions     = 6  // terms gained and ended
+	Waiting         = 7  // age of the oldest attempt in flight
+	Execution       = 8  // duration of runs against the lease
+	LeaseUsage      = 9  // lease usage at renewal and release
+	Headroom        = 10 // least lease headroom
+	Renewals        = 11 // renewals by result
+	WorkAfterLoss   = 12 // work after loss
+	Locks           = 13 // table of locks
+	Overruns        = 14 // terms past their lease
+	Instrumentation = 15 // targets, label policy, overflow
+)
