@@ -1,0 +1,190 @@
+package instrument
+
+import (
+	"context"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+)
+
+// Attempt is one try to win. It ends once, with Won or NotAcquired; later
+// calls change nothing.
+type Attempt struct {
+	e     *Election
+	ctx   context.Context // of Begin; nil inside Acquire
+	start instant
+
+	// guarded by the series
+	prev, next *Attempt
+	recorded   bool
+	done       bool
+	term       *Term
+}
+
+// begin starts an attempt. Attempts of Acquire, which nobody else sees, are
+// used again.
+func (s *series) begin(e *Election, ctx context.Context) *Attempt {
+	now := e.m.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.spare
+	if ctx != nil || at == nil {
+		at = &Attempt{}
+	} else {
+		s.spare = at.next
+	}
+	*at = Attempt{e: e, ctx: ctx, start: now, recorded: !e.closed}
+	if at.recorded {
+		s.attempts++
+		s.pending.push(at)
+	}
+	return at
+}
+
+// finish takes an attempt out of flight. The caller holds mu.
+func (s *series) finish(at *Attempt, now instant) {
+	s.pending.remove(at)
+	s.acquire.observe(catalog.AcquireDuration, now.sub(at.start).Seconds())
+	at.done, at.recorded = true, false
+}
+
+// recycle keeps an attempt of Acquire for the next. The caller holds mu.
+func (s *series) recycle(at *Attempt) {
+	if at.ctx == nil {
+		at.next = s.spare
+		s.spare = at
+	}
+}
+
+// Won says that the attempt won this lease and returns the term. Called again
+// it returns the same term; after NotAcquired, or with a nil lease, a term
+// that records nothing.
+func (a *Attempt) Won(l Lease) *Term {
+	s := a.e.s
+	s.mu.Lock()
+	term, done := a.term, a.done
+	s.mu.Unlock()
+	if term != nil {
+		return term
+	}
+	if l == nil {
+		a.NotAcquired(ErrNoLease)
+		return newTerm(a.e, nil, NewLease(nil), a.ctx)
+	}
+	if done {
+		return newTerm(a.e, nil, l, a.ctx)
+	}
+	return a.win(a.ctx, nil, l)
+}
+
+// NotAcquired says that the attempt did not win. A nil error means that
+// nobody knows why.
+func (a *Attempt) NotAcquired(err error) {
+	if err == nil {
+		err = ErrUnknown
+	}
+	a.fail(a.e.reasonFor(a.ctx, nil, err))
+}
+
+func (a *Attempt) fail(reason Reason) {
+	now := a.e.m.now()
+	s := a.e.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a.recorded {
+		s.finish(a, now)
+		s.notAcquired[reason]++
+	}
+	a.done = true
+	s.recycle(a)
+}
+
+// win opens the term. A lease that was lost before it was won, as a campaign
+// returns whose session had lapsed, is no acquisition.
+func (a *Attempt) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
+	e := a.e
+	t := newTerm(e, acquirer, l, ctx)
+	lost := lostOn(l)
+	dead := isClosed(lost)
+	token, fenced := e.m.tokenOf(l)
+	now := e.m.now()
+	end := e.leaseEnd(l, a.start)
+
+	s := e.s
+	s.mu.Lock()
+	if a.recorded {
+		s.finish(a, now)
+		t.recorded = true
+	}
+	finish := func() {}
+	if dead {
+		t.bornLost(now)
+	} else {
+		finish = t.open(a.start, now, end)
+		if fenced {
+			t.fence(token)
+		}
+	}
+	a.done = true
+	if a.ctx != nil {
+		a.term = t
+	}
+	s.recycle(a)
+	s.mu.Unlock()
+
+	finish()
+	if !dead {
+		t.watch(l, lost)
+		e.m.logGained(t)
+	}
+	return t
+}
+
+func lostOn(l Lease) <-chan struct{} {
+	if n, ok := l.(LossNotifier); ok {
+		return n.Lost()
+	}
+	return nil
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func (m *Middleware) tokenOf(l Lease) (token uint64, ok bool) {
+	f, is := l.(Fencer)
+	if !is {
+		return 0, false
+	}
+	defer m.contain(func() { token, ok = 0, false })
+	return f.FencingToken()
+}
+
+// leaseEnd is the end of a lease that was asked for at start: what the lease
+// says, else start plus the declared length where that can be true. Zero is
+// unknown.
+func (e *Election) leaseEnd(l Lease, start instant) instant {
+	if end := e.m.expiryOf(l); end != 0 {
+		return end
+	}
+	if _, seen := l.(observedLease); seen || e.lease == 0 || e.hidden {
+		return 0
+	}
+	if renewer, watcher := capabilities(l); e.mode == catalog.ModeHold && renewer == nil && watcher == nil {
+		return 0 // somebody renews a held leadership, unseen
+	}
+	return start.add(e.lease)
+}
+
+func (m *Middleware) expiryOf(l Lease) (end instant) {
+	x, is := l.(Expirer)
+	if !is {
+		return 0
+	}
+	defer m.contain(func() { end = 0 })
+	return m.instantOf(x.Expiry())
+}

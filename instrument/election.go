@@ -1,0 +1,136 @@
+package instrument
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+)
+
+// Election is the handle of one lock in this process. It is safe for
+// concurrent use and takes no lock around calls of the elector.
+type Election struct {
+	m *Middleware
+	s *series
+
+	mode        catalog.Mode
+	backend     string
+	family      string
+	lease       time.Duration
+	every       time.Duration
+	maxLeaders  int
+	hidden      bool
+	classifiers []Classifier
+	observing   sync.Mutex // one observation at a time
+
+	// guarded by s.mu
+	closed     bool
+	token      uint64
+	tokenKnown bool
+	observed   *Term
+}
+
+// Label is the lock_name of this election's series.
+func (e *Election) Label() string { return e.s.label }
+
+// String is the label; the raw name is not kept.
+func (e *Election) String() string { return e.s.label }
+
+// Acquire takes the lock through a and returns the term. Errors and panics of
+// a come back untouched. A term must be released, unless its lease runs out
+// by itself.
+func (e *Election) Acquire(ctx context.Context, a Acquirer) (*Term, error) {
+	ctx, span := e.m.startSpan(ctx, catalog.SpanAcquire, e)
+	at := e.s.begin(e, nil)
+	returned := false
+	defer func() {
+		if !returned {
+			at.fail(catalog.Panicked)
+			span.end(catalog.Panicked.String())
+		}
+	}()
+	lease, err := a.Acquire(ctx)
+	returned = true
+	if err == nil && lease == nil {
+		err = ErrNoLease
+	}
+	if err != nil {
+		reason := e.reasonFor(ctx, a, err)
+		at.fail(reason)
+		span.end(reason.String())
+		return nil, err
+	}
+	t := at.win(ctx, a, lease)
+	span.end(outcomeAcquired)
+	return t, nil
+}
+
+// Run takes the lock, runs the body and gives the lock back, whatever becomes
+// of the body. The body's context ends with cause ErrLost when the term is
+// lost; it is the body's business to stop then.
+//
+// Run returns the error of a, else the body's, else that of the release. The
+// release is not cut short by ctx; WithReleaseTimeout bounds it.
+func (e *Election) Run(ctx context.Context, a Acquirer, body func(context.Context, *Term) error) (err error) {
+	t, err := e.Acquire(ctx, a)
+	if err != nil {
+		return err
+	}
+	returned := false
+	defer func() {
+		released := e.releaseDetached(ctx, t)
+		if returned && err == nil {
+			err = released
+		}
+	}()
+	err = t.Work(ctx, body)
+	returned = true
+	return err
+}
+
+func (e *Election) releaseDetached(ctx context.Context, t *Term) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.m.releaseTimeout)
+	defer cancel()
+	return t.Release(ctx)
+}
+
+// Begin starts an attempt of an elector that answers through callbacks. The
+// attempt is pending until Won or NotAcquired.
+func (e *Election) Begin(ctx context.Context) *Attempt {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	return e.s.begin(e, ctx)
+}
+
+// Forget ends this handle: its open terms and attempts are abandoned, and the
+// series of the lock go with its last handle. Later calls pass through and
+// record nothing. Forgetting again does nothing.
+func (e *Election) Forget() { e.m.forget(e) }
+
+// abandon ends what is open under this handle. The caller holds s.mu.
+func (e *Election) abandon(now instant) {
+	s := e.s
+	for at := s.pending.first; at != nil; {
+		next := at.next
+		if at.e == e {
+			s.finish(at, now)
+			s.notAcquired[catalog.UnknownReason]++
+		}
+		at = next
+	}
+	for t := s.terms.first; t != nil; {
+		next := t.next
+		if t.e == e {
+			t.settle(now)
+			if !t.ended {
+				s.ended[catalog.Abandoned]++
+			}
+			s.running -= t.bodies
+			s.terms.remove(t)
+			t.recorded = false // the term itself goes on
+		}
+		t = next
+	}
+}

@@ -1,0 +1,318 @@
+package etcdlock
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/concurrency"
+
+	"github.com/leaderscope/leaderscope/instrument"
+)
+
+const ttl = 2 * time.Second
+
+func TestTermOfAFreshSession(t *testing.T) {
+	_, c := server(t)
+	for name, a := range map[string]instrument.Acquirer{
+		"election":  NewElection(c, "/fresh/election", "replica-1", ttl),
+		"mutex":     NewMutex(c, "/fresh/mutex", ttl),
+		"try mutex": NewTryMutex(c, "/fresh/try", ttl),
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := time.Now()
+			lease := acquire(t, a)
+			token, ok := lease.(instrument.Fencer).FencingToken()
+			if !ok || token == 0 {
+				t.Errorf("token %d, %v; want the revision", token, ok)
+			}
+			first := lease.(instrument.Expirer).Expiry()
+			if left := first.Sub(asked); left < ttl || left > ttl+time.Second {
+				t.Errorf("lease ends %v after asking, want about %v", left, ttl)
+			}
+			s := watch(t, lease)
+			if renewed := receive(t, s.renewed); !renewed.After(first) {
+				t.Errorf("renewed until %v, not beyond %v", renewed, first)
+			}
+			if err := lease.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+			receive(t, lease.(instrument.LossNotifier).Lost())
+			if n := keys(t, c, "/fresh/"); n != 0 {
+				t.Errorf("%d keys left after the release", n)
+			}
+			again := acquire(t, a)
+			next, _ := again.(instrument.Fencer).FencingToken()
+			if next <= token {
+				t.Errorf("second term has token %d, not above %d", next, token)
+			}
+			if err := again.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestTermOfACallersSession(t *testing.T) {
+	_, c := server(t)
+	s := callersSession(t, c)
+	for name, a := range map[string]instrument.Acquirer{
+		"election":  Election(s, concurrency.NewElection(s, "/own/election"), "replica-1"),
+		"mutex":     Mutex(s, concurrency.NewMutex(s, "/own/mutex")),
+		"try mutex": TryMutex(s, concurrency.NewMutex(s, "/own/try")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			lease := acquire(t, a)
+			if token, ok := lease.(instrument.Fencer).FencingToken(); !ok || token == 0 {
+				t.Errorf("token %d, %v; want the revision", token, ok)
+			}
+			if end := lease.(instrument.Expirer).Expiry(); !end.IsZero() {
+				t.Errorf("lease end %v before any renewal was heard", end)
+			}
+			w := watch(t, lease)
+			if left := time.Until(receive(t, w.renewed)); left <= 0 || left > ttl {
+				t.Errorf("renewed for %v, want up to %v", left, ttl)
+			}
+			if err := lease.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if ended(s) {
+				t.Error("the release ended the caller's session")
+			}
+			if n := keys(t, c, "/own/"); n != 0 {
+				t.Errorf("%d keys left after the release", n)
+			}
+		})
+	}
+}
+
+func TestTryMutexOfAnotherIsContended(t *testing.T) {
+	_, c := server(t)
+	holder := acquire(t, NewMutex(c, "/busy", ttl))
+	defer holder.Release(context.WithoutCancel(t.Context()))
+	s := callersSession(t, c)
+	for name, a := range map[string]instrument.Acquirer{
+		"fresh session":    NewTryMutex(c, "/busy", ttl),
+		"caller's session": TryMutex(s, concurrency.NewMutex(s, "/busy")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := a.Acquire(t.Context())
+			if !errors.Is(err, concurrency.ErrLocked) {
+				t.Fatalf("got %v, want ErrLocked", err)
+			}
+			if reason, ok := classify(a, err); !ok || reason != instrument.Contended {
+				t.Errorf("classified as %v, %v", reason, ok)
+			}
+			if n := keys(t, c, "/busy"); n != 1 {
+				t.Errorf("%d keys, want the holder's alone", n)
+			}
+		})
+	}
+}
+
+func TestSessionThatLapsesWhileItCampaignsIsNoWin_C02(t *testing.T) {
+	_, c := server(t)
+	for _, name := range []string{"fresh session", "caller's session"} {
+		t.Run(name, func(t *testing.T) {
+			leader := acquire(t, NewElection(c, "/phantom", "leader", 10*time.Second))
+			s := callersSession(t, c)
+			a := Election(s, concurrency.NewElection(s, "/phantom"), "standby")
+			if name == "fresh session" {
+				a = NewElection(c, "/phantom", "standby", ttl)
+			}
+			failed := start(t.Context(), a)
+			standby := waiter(t, c, "/phantom/")
+			if _, err := c.Revoke(t.Context(), standby); err != nil {
+				t.Fatal(err)
+			}
+			if err := receive(t, failed); !errors.Is(err, instrument.ErrSessionLost) {
+				t.Errorf("got %v, want ErrSessionLost", err)
+			}
+			if err := leader.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestCampaignThatReturnsSuccessAfterItsSessionIsNoWin_C02(t *testing.T) {
+	_, c := server(t)
+	s := callersSession(t, c)
+	_, err := (&borrowed{session: s, candidate: phantom{s}}).Acquire(t.Context())
+	if !errors.Is(err, instrument.ErrSessionLost) {
+		t.Errorf("got %v, want ErrSessionLost", err)
+	}
+}
+
+// phantom says it won when its session has ended.
+type phantom struct{ session *concurrency.Session }
+
+func (p phantom) acquire(context.Context) error { p.session.Orphan(); return nil }
+func (phantom) release(context.Context) error   { return nil }
+func (phantom) token() uint64                   { return 1 }
+
+func TestCancelledAttemptLeavesNoKey(t *testing.T) {
+	_, c := server(t)
+	leader := acquire(t, NewElection(c, "/queue", "leader", 10*time.Second))
+	defer leader.Release(context.WithoutCancel(t.Context()))
+
+	ctx, cancel := context.WithCancel(t.Context())
+	failed := start(ctx, NewElection(c, "/queue", "standby", 10*time.Second))
+	waiter(t, c, "/queue/")
+	cancel()
+	if err := receive(t, failed); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the caller's cancellation", err)
+	}
+	if n := keys(t, c, "/queue/"); n != 1 {
+		t.Errorf("%d keys, want the leader's alone", n)
+	}
+}
+
+func TestTermEndsWithItsLeaseWhenTheServerIsGone(t *testing.T) {
+	stop, c := server(t)
+	lease := acquire(t, NewElection(c, "/cut", "leader", ttl))
+	w := watch(t, lease)
+	receive(t, w.renewed)
+	stop()
+	receive(t, lease.(instrument.LossNotifier).Lost())
+	end := lease.(instrument.Expirer).Expiry()
+	if late := time.Since(end); late < 0 || late > ttl/2 {
+		t.Errorf("lost %v after the lease end, want at once", late)
+	}
+	if err := receive(t, w.lost); !errors.Is(err, errLapsed) {
+		t.Errorf("cause %v, want %v", err, errLapsed)
+	}
+	if len(w.failed) == 0 {
+		t.Error("no failed renewal was reported")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := lease.Release(ctx); !errors.Is(err, instrument.ErrSessionLost) {
+		t.Errorf("release returned %v, want ErrSessionLost", err)
+	}
+}
+
+func TestRevokedLeaseIsLostAndItsReleaseSaysSo(t *testing.T) {
+	_, c := server(t)
+	a := NewElection(c, "/revoked", "leader", ttl)
+	lease := acquire(t, a)
+	if _, err := c.Revoke(t.Context(), waiterAt(t, c, "/revoked/", 0)); err != nil {
+		t.Fatal(err)
+	}
+	receive(t, lease.(instrument.LossNotifier).Lost())
+	err := lease.Release(t.Context())
+	if reason, ok := classify(a, err); !ok || reason != instrument.SessionLost {
+		t.Errorf("release returned %v, classified as %v, %v", err, reason, ok)
+	}
+}
+
+func acquire(t *testing.T, a instrument.Acquirer) instrument.Lease {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	lease, err := a.Acquire(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lease
+}
+
+// start acquires in the background and hands over the error.
+func start(ctx context.Context, a instrument.Acquirer) <-chan error {
+	failed := make(chan error, 1)
+	go func() {
+		_, err := a.Acquire(ctx)
+		failed <- err
+	}()
+	return failed
+}
+
+func classify(a instrument.Acquirer, err error) (instrument.Reason, bool) {
+	return a.(interface {
+		Classify(error) (instrument.Reason, bool)
+	}).Classify(err)
+}
+
+func callersSession(t *testing.T, c *clientv3.Client) *concurrency.Session {
+	t.Helper()
+	s, err := concurrency.NewSession(c, concurrency.WithTTL(int(ttl/time.Second)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Orphan)
+	return s
+}
+
+func keys(t *testing.T, c *clientv3.Client, prefix string) int64 {
+	t.Helper()
+	resp, err := c.Get(t.Context(), prefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.Count
+}
+
+// waiter is the lease of the second in the queue, once there is one.
+func waiter(t *testing.T, c *clientv3.Client, prefix string) clientv3.LeaseID {
+	t.Helper()
+	return waiterAt(t, c, prefix, 1)
+}
+
+func waiterAt(t *testing.T, c *clientv3.Client, prefix string, place int) clientv3.LeaseID {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	changes := c.Watch(ctx, prefix, clientv3.WithPrefix())
+	for {
+		resp, err := c.Get(ctx, prefix, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(resp.Kvs) > place {
+			return clientv3.LeaseID(resp.Kvs[place].Lease)
+		}
+		<-changes
+	}
+}
+
+// sink hands on what a Watcher reports.
+type sink struct {
+	renewed chan time.Time
+	failed  chan error
+	lost    chan error
+}
+
+func newSink() *sink {
+	return &sink{make(chan time.Time, 100), make(chan error, 100), make(chan error, 1)}
+}
+
+func (s *sink) Renewed(end time.Time)   { s.renewed <- end }
+func (s *sink) RenewalFailed(err error) { s.failed <- err }
+func (s *sink) Lost(cause error)        { s.lost <- cause }
+
+// watch runs the lease's Watcher until the test ends.
+func watch(t *testing.T, lease instrument.Lease) *sink {
+	t.Helper()
+	s := newSink()
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		lease.(instrument.Watcher).Watch(ctx, s)
+	}()
+	t.Cleanup(func() { cancel(); <-stopped })
+	return s
+}
+
+func receive[T any](t *testing.T, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(30 * time.Second):
+		t.Fatal("nothing came within 30 s")
+		panic("unreachable")
+	}
+}

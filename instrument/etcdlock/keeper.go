@@ -1,0 +1,168 @@
+package etcdlock
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/connectivity"
+
+	"github.com/leaderscope/leaderscope/instrument"
+)
+
+// errLapsed is the cause of a term whose lease ran out before it was renewed.
+var errLapsed = errors.New("etcdlock: lease ran out before it was renewed")
+
+// keeper is the client's Lease with a KeepAlive of its own: it renews with
+// single requests, so that the lease end counts from before the request, a
+// renewal that fails is seen, and a lease that ran out on this clock stays
+// lost. The client's own KeepAlive shows answers only; an answer that waited
+// in a buffer while the process was suspended would bring a dead lease back.
+type keeper struct {
+	clientv3.Lease
+	client *clientv3.Client
+	ttl    time.Duration
+
+	mu   sync.Mutex
+	end  time.Time
+	sink instrument.Sink
+}
+
+func newKeeper(c *clientv3.Client, asked time.Time, ttl time.Duration) *keeper {
+	return &keeper{Lease: c.Lease, client: c, ttl: ttl, end: asked.Add(ttl)}
+}
+
+// KeepAlive renews id until ctx ends or the lease is gone, then closes the
+// channel, which ends the session. It sends nothing: a session only drains it.
+func (k *keeper) KeepAlive(ctx context.Context, id clientv3.LeaseID) (<-chan *clientv3.LeaseKeepAliveResponse, error) {
+	done := make(chan *clientv3.LeaseKeepAliveResponse)
+	go func() {
+		defer close(done)
+		if cause := k.keep(ctx, id); cause != nil {
+			k.tell(func(s instrument.Sink) { s.Lost(cause) })
+		}
+	}()
+	return done, nil
+}
+
+// Expiry is the instant just before the last good request, plus the TTL.
+func (k *keeper) Expiry() time.Time {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.end
+}
+
+// Watch passes renewals to s until the term ends.
+func (k *keeper) Watch(ctx context.Context, s instrument.Sink) {
+	k.attach(s)
+	defer k.attach(nil)
+	<-ctx.Done()
+}
+
+// keep renews every third of the lease, and twice as often once a renewal has
+// failed. It returns why the lease is gone; nil when ctx ended.
+func (k *keeper) keep(ctx context.Context, id clientv3.LeaseID) error {
+	next := k.Expiry().Add(-2 * k.ttl / 3)
+	for {
+		end := k.Expiry()
+		if !sleepUntil(ctx, earlier(next, end)) {
+			return nil
+		}
+		sent := time.Now()
+		if !sent.Before(end) {
+			return errLapsed
+		}
+		err := k.renew(ctx, id, end)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, rpctypes.ErrLeaseNotFound), errors.Is(err, errLapsed):
+			return err
+		case err != nil:
+			k.tell(func(s instrument.Sink) { s.RenewalFailed(err) })
+			next = sent.Add(k.ttl / 6)
+		default:
+			next = sent.Add(k.ttl / 3)
+		}
+	}
+}
+
+// renew sends one request and waits a third of the lease for its answer.
+func (k *keeper) renew(ctx context.Context, id clientv3.LeaseID, end time.Time) error {
+	sent := time.Now()
+	ctx, cancel := context.WithDeadline(ctx, earlier(sent.Add(k.ttl/3), end))
+	defer cancel()
+	if err := connected(ctx, k.client); err != nil {
+		return err
+	}
+	resp, err := k.KeepAliveOnce(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !time.Now().Before(end) {
+		return errLapsed
+	}
+	renewed := sent.Add(time.Duration(resp.TTL) * time.Second)
+	k.mu.Lock()
+	k.end = renewed
+	k.mu.Unlock()
+	k.tell(func(s instrument.Sink) { s.Renewed(renewed) })
+	return nil
+}
+
+func (k *keeper) attach(s instrument.Sink) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.sink = s
+}
+
+func (k *keeper) tell(f func(instrument.Sink)) {
+	k.mu.Lock()
+	s := k.sink
+	k.mu.Unlock()
+	if s != nil {
+		f(s)
+	}
+}
+
+// connected waits for a connection. Without it KeepAliveOnce would fail and
+// try again in a tight loop for as long as the backend is away.
+func connected(ctx context.Context, c *clientv3.Client) error {
+	conn := c.ActiveConnection()
+	if conn == nil { // a client inside the server's own process
+		return nil
+	}
+	for {
+		state := conn.GetState()
+		if state == connectivity.Ready {
+			return nil
+		}
+		if state == connectivity.Idle {
+			conn.Connect()
+		}
+		if !conn.WaitForStateChange(ctx, state) {
+			return ctx.Err()
+		}
+	}
+}
+
+func sleepUntil(ctx context.Context, t time.Time) bool {
+	timer := time.NewTimer(time.Until(t))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

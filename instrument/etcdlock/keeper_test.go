@@ -1,0 +1,171 @@
+package etcdlock
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/concurrency"
+)
+
+// backend is a Lease whose answers a test decides.
+type backend struct {
+	clientv3.Lease
+	once   func(context.Context) (*clientv3.LeaseKeepAliveResponse, error)
+	stream chan *clientv3.LeaseKeepAliveResponse
+}
+
+func (b *backend) KeepAliveOnce(ctx context.Context, _ clientv3.LeaseID) (*clientv3.LeaseKeepAliveResponse, error) {
+	return b.once(ctx)
+}
+
+func (b *backend) KeepAlive(context.Context, clientv3.LeaseID) (<-chan *clientv3.LeaseKeepAliveResponse, error) {
+	return b.stream, nil
+}
+
+func granted() (*clientv3.LeaseKeepAliveResponse, error) {
+	return &clientv3.LeaseKeepAliveResponse{TTL: 15}, nil
+}
+
+// keeping runs a keeper with a lease of 15 s in a bubble.
+func keeping(t *testing.T, b *backend) (*keeper, *sink, <-chan struct{}) {
+	t.Helper()
+	c := clientv3.NewCtxClient(t.Context())
+	c.Lease = b
+	k := newKeeper(c, time.Now(), 15*time.Second)
+	s := newSink()
+	k.attach(s)
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	done := make(chan struct{})
+	answers, _ := k.KeepAlive(ctx, 1)
+	go func() {
+		defer close(done)
+		for range answers {
+		}
+	}()
+	return k, s, done
+}
+
+func TestKeeperRenewsEachThirdAndCountsFromTheRequest_C04(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		k, s, _ := keeping(t, &backend{once: func(context.Context) (*clientv3.LeaseKeepAliveResponse, error) {
+			time.Sleep(3 * time.Second) // the answer takes its time
+			return granted()
+		}})
+		for _, sent := range []time.Duration{5, 10, 15} {
+			want := start.Add(sent*time.Second + 15*time.Second)
+			if got := <-s.renewed; !got.Equal(want) || !k.Expiry().Equal(want) {
+				t.Errorf("renewed until %v, want %v", got.Sub(start), want.Sub(start))
+			}
+		}
+	})
+}
+
+func TestKeeperGivesUpAHungRenewalAndEndsWithTheLease_C03(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		_, s, done := keeping(t, &backend{once: func(ctx context.Context) (*clientv3.LeaseKeepAliveResponse, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}})
+		<-done
+		if took := time.Since(start); took != 15*time.Second {
+			t.Errorf("the session ended after %v, want with its lease after 15 s", took)
+		}
+		if cause := <-s.lost; !errors.Is(cause, errLapsed) {
+			t.Errorf("cause %v", cause)
+		}
+		if len(s.failed) != 2 || len(s.renewed) != 0 {
+			t.Errorf("%d renewals failed and %d succeeded, want 2 and 0", len(s.failed), len(s.renewed))
+		}
+	})
+}
+
+func TestKeeperTriesAgainSoonAfterAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		calls := 0
+		k, s, _ := keeping(t, &backend{once: func(context.Context) (*clientv3.LeaseKeepAliveResponse, error) {
+			if calls++; calls == 1 {
+				return nil, rpctypes.ErrNoLeader
+			}
+			return granted()
+		}})
+		if err := <-s.failed; !errors.Is(err, rpctypes.ErrNoLeader) {
+			t.Errorf("failed with %v", err)
+		}
+		<-s.renewed
+		if got, want := k.Expiry().Sub(start), 22500*time.Millisecond; got != want {
+			t.Errorf("lease ends after %v, want %v", got, want)
+		}
+	})
+}
+
+func TestKeeperBelievesNoAnswerThatCameAfterTheLeaseEnd_C16(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, s, done := keeping(t, &backend{once: func(context.Context) (*clientv3.LeaseKeepAliveResponse, error) {
+			time.Sleep(time.Minute) // suspended with the answer in the socket
+			return granted()
+		}})
+		<-done
+		if cause := <-s.lost; !errors.Is(cause, errLapsed) {
+			t.Errorf("cause %v", cause)
+		}
+		if len(s.renewed) != 0 {
+			t.Error("a dead lease was renewed")
+		}
+	})
+}
+
+func TestKeeperEndsAtOnceWhenTheServerKnowsNoLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		_, s, done := keeping(t, &backend{once: func(context.Context) (*clientv3.LeaseKeepAliveResponse, error) {
+			return nil, rpctypes.ErrLeaseNotFound
+		}})
+		<-done
+		if took := time.Since(start); took != 5*time.Second {
+			t.Errorf("the session ended after %v, want with the first renewal after 5 s", took)
+		}
+		if cause := <-s.lost; !errors.Is(cause, rpctypes.ErrLeaseNotFound) {
+			t.Errorf("cause %v", cause)
+		}
+	})
+}
+
+func TestListenerBelievesNoAnswerThatCameAfterTheLeaseEnd_C16(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clientv3.NewCtxClient(t.Context())
+		kept, answers := make(chan *clientv3.LeaseKeepAliveResponse), make(chan *clientv3.LeaseKeepAliveResponse)
+		defer close(kept)
+		c.Lease = &backend{stream: kept}
+		session, err := concurrency.NewSession(c, concurrency.WithLease(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Lease = &backend{stream: answers}
+		s := newSink()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			listener{session}.Watch(t.Context(), s)
+		}()
+		answers <- &clientv3.LeaseKeepAliveResponse{TTL: 15}
+		want := time.Now().Add(15 * time.Second)
+		if got := <-s.renewed; !got.Equal(want) {
+			t.Errorf("renewed until %v, want %v", got, want)
+		}
+		time.Sleep(20 * time.Second)
+		answers <- &clientv3.LeaseKeepAliveResponse{TTL: 15}
+		if cause := <-s.lost; !errors.Is(cause, errLapsed) {
+			t.Errorf("cause %v", cause)
+		}
+		<-done
+	})
+}

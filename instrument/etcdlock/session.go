@@ -1,0 +1,78 @@
+package etcdlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/concurrency"
+
+	"github.com/leaderscope/leaderscope/instrument"
+)
+
+// revokeTimeout bounds the clean-up after an attempt that failed. A lease
+// that could not be revoked by then lapses by itself.
+const revokeTimeout = time.Second
+
+// session is a concurrency.Session whose lease a keeper renews.
+type session struct {
+	*concurrency.Session
+	client *clientv3.Client
+	keeper *keeper
+	// abandon ends the session and every call of etcd's own clean-up. It may
+	// be called more than once.
+	abandon context.CancelFunc
+}
+
+// open asks for a lease of ttl. ctx bounds the asking, not the session.
+func open(ctx context.Context, c *clientv3.Client, ttl time.Duration) (*session, error) {
+	asked := time.Now()
+	grant, err := c.Grant(ctx, seconds(ttl))
+	if err != nil {
+		return nil, err
+	}
+	life, abandon := context.WithCancel(c.Ctx())
+	k := newKeeper(c, asked, time.Duration(grant.TTL)*time.Second)
+	own := clientv3.NewCtxClient(life)
+	own.KV, own.Watcher, own.Lease = c.KV, c.Watcher, k
+	s, err := concurrency.NewSession(own, concurrency.WithLease(grant.ID), concurrency.WithContext(life))
+	if err != nil {
+		abandon()
+		return nil, err
+	}
+	context.AfterFunc(s.Ctx(), abandon)
+	return &session{Session: s, client: c, keeper: k, abandon: abandon}, nil
+}
+
+// release gives the lock back and ends the lease. That etcd deletes a key
+// says nothing about whose it was; that the lease was gone does.
+func (s *session) release(ctx context.Context, c candidate) error {
+	lost := ended(s.Session)
+	err := c.release(ctx)
+	err = errors.Join(err, s.revoke(ctx))
+	if lost {
+		err = errors.Join(instrument.ErrSessionLost, err)
+	}
+	if err != nil {
+		return fmt.Errorf("etcdlock: release: %w", err)
+	}
+	return nil
+}
+
+// discard ends a session that did not win, so that its key does not stand in
+// the others' way.
+func (s *session) discard() {
+	ctx, cancel := context.WithTimeout(s.client.Ctx(), revokeTimeout)
+	defer cancel()
+	_ = s.revoke(ctx) // the attempt's own error is the one to report
+}
+
+func (s *session) revoke(ctx context.Context) error {
+	s.Orphan()
+	_, err := s.client.Revoke(ctx, s.Lease())
+	return err
+}
+
+func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }

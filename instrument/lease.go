@@ -1,0 +1,100 @@
+package instrument
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// LeaseOption adds a capability to NewLease. Nil options are ignored.
+type LeaseOption func(*funcLease)
+
+// Token sets the fencing token.
+func Token(token uint64) LeaseOption {
+	return func(l *funcLease) { l.token, l.hasToken = token, true }
+}
+
+// LostOn sets the channel whose closing says that the lock is lost.
+func LostOn(lost <-chan struct{}) LeaseOption { return func(l *funcLease) { l.lost = lost } }
+
+// ExpiryFrom sets the source of the lease end; see Expirer.
+func ExpiryFrom(expiry func() time.Time) LeaseOption { return func(l *funcLease) { l.expiry = expiry } }
+
+// RenewWith sets the function that extends the lease on demand.
+func RenewWith(renew func(context.Context) error) LeaseOption {
+	return func(l *funcLease) { l.renew = renew }
+}
+
+// WatchWith sets the function that reports what the library does by itself.
+func WatchWith(watch func(context.Context, Sink)) LeaseOption {
+	return func(l *funcLease) { l.watch = watch }
+}
+
+// NewLease builds a Lease from functions, for adapters. What no option sets
+// answers "unknown". A nil release does nothing and succeeds.
+func NewLease(release func(context.Context) error, opts ...LeaseOption) Lease {
+	l := &funcLease{release: release}
+	for _, o := range opts {
+		if o != nil {
+			o(l)
+		}
+	}
+	return l
+}
+
+type funcLease struct {
+	release  func(context.Context) error
+	expiry   func() time.Time
+	renew    func(context.Context) error
+	watch    func(context.Context, Sink)
+	lost     <-chan struct{}
+	token    uint64
+	hasToken bool
+}
+
+func (l *funcLease) Release(ctx context.Context) error {
+	if l.release == nil {
+		return nil
+	}
+	return l.release(ctx)
+}
+
+func (l *funcLease) Expiry() time.Time {
+	if l.expiry == nil {
+		return time.Time{}
+	}
+	return l.expiry()
+}
+
+func (l *funcLease) Renew(ctx context.Context) error {
+	if l.renew == nil {
+		return errors.ErrUnsupported
+	}
+	return l.renew(ctx)
+}
+
+func (l *funcLease) Watch(ctx context.Context, s Sink) {
+	if l.watch != nil {
+		l.watch(ctx, s)
+	}
+}
+
+func (l *funcLease) Lost() <-chan struct{} { return l.lost }
+
+func (l *funcLease) FencingToken() (uint64, bool) { return l.token, l.hasToken }
+
+// capabilities says which renewals of a lease can be seen, without calling it.
+func capabilities(l Lease) (renewer Renewer, watcher Watcher) {
+	if f, ok := l.(*funcLease); ok {
+		if f.renew != nil {
+			renewer = f
+		}
+		if f.watch != nil {
+			watcher = f
+		}
+		return renewer, watcher
+	}
+	renewer, _ = l.(Renewer)
+	watcher, _ = l.(Watcher)
+	return renewer, watcher
+}

@@ -1,0 +1,200 @@
+package instrument
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/redact"
+)
+
+// Middleware holds the state of all elections of a process. It is safe for
+// concurrent use; one per process is enough.
+type Middleware struct {
+	config
+	epoch  time.Time
+	spans  trace.Tracer // nil without WithTracerProvider
+	logs   logQueue
+	faults atomic.Uint64
+
+	mu        sync.Mutex
+	series    map[string]*series
+	overflows uint64
+	closed    bool
+}
+
+// New makes a Middleware. It fails on options that make no sense and on a
+// redaction policy with malformed rules.
+func New(opts ...Option) (*Middleware, error) {
+	c, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	m := &Middleware{config: c, series: map[string]*series{}}
+	m.epoch = m.wall()
+	m.logs = logQueue{logger: c.logger, fault: m.fault}
+	if c.tracer != nil {
+		m.spans = newTracer(m, c.tracer)
+	}
+	return m, nil
+}
+
+// Election is the handle of the lock of that name. Its series exist from now
+// on, at zero. Several handles of one lock add up; Forget ends one. The name
+// is turned into its label here and not kept.
+func (m *Middleware) Election(name string, opts ...ElectionOption) *Election {
+	label := m.label(name)
+	e := &Election{m: m, maxLeaders: 1, family: label.Family}
+	for _, o := range opts {
+		if o != nil {
+			o(e)
+		}
+	}
+	e.s = m.admit(e, label.Text)
+	return e
+}
+
+// admit finds or makes the series of a label; beyond the cap it is the shared
+// overflow.
+func (m *Middleware) admit(e *Election, label string) *series {
+	created := m.wall()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.series[label]
+	if s == nil && !m.hasRoom() && label != redact.Overflow {
+		m.overflows++
+		label = redact.Overflow
+		s = m.series[label]
+	}
+	if s == nil {
+		s = &series{label: label, created: created}
+		if !m.closed {
+			m.series[label] = s
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.closed = m.closed
+	if !m.closed {
+		s.handles = append(s.handles, e)
+		s.leaseSeen = s.leaseSeen || e.lease > 0
+	}
+	return s
+}
+
+// hasRoom reports whether another label fits; the overflow label does not
+// count.
+func (m *Middleware) hasRoom() bool {
+	n := len(m.series)
+	if m.series[redact.Overflow] != nil {
+		n--
+	}
+	return n < m.maxLabels
+}
+
+// forget takes a handle's share away, and the series with the last handle.
+func (m *Middleware) forget(e *Election) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := e.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e.closed {
+		return
+	}
+	now := m.now()
+	e.abandon(now)
+	e.closed = true
+	s.handles = slices.DeleteFunc(s.handles, func(h *Election) bool { return h == e })
+	if len(s.handles) == 0 && m.series[s.label] == s {
+		delete(m.series, s.label)
+	}
+}
+
+// Close ends all telemetry: series go, and every later call passes straight
+// through to the elector. Closing again does nothing. It returns nil.
+func (m *Middleware) Close() error {
+	m.mu.Lock()
+	m.closed = true
+	var open []*Election
+	for _, s := range m.series {
+		s.mu.Lock()
+		open = append(open, s.handles...)
+		s.mu.Unlock()
+	}
+	m.mu.Unlock()
+	for _, e := range open {
+		m.forget(e)
+	}
+	return nil
+}
+
+// Faults counts panics of redactors, loggers, tracers, clocks and classifiers
+// that were kept from the elector, and log records that were dropped.
+func (m *Middleware) Faults() uint64 { return m.faults.Load() }
+
+func (m *Middleware) fault() { m.faults.Add(1) }
+
+// contain is deferred around foreign code: a panic is counted and undone.
+func (m *Middleware) contain(undo func()) {
+	if recover() != nil {
+		m.fault()
+		undo()
+	}
+}
+
+// label asks the redactor. Whatever it answers is made valid, since one bad
+// label takes a whole scrape down.
+func (m *Middleware) label(name string) (label redact.Label) {
+	defer m.contain(func() { label = redact.Label{Text: redact.Redacted, Shared: true} })
+	label = m.redactor.Label(name)
+	label.Text, label.Family = redact.Valid(label.Text), redact.Valid(label.Family)
+	if label.Text == "" {
+		label.Text = redact.Redacted
+	}
+	return label
+}
+
+// info describes the redactor, its mode from the closed set.
+func (m *Middleware) info() (info redact.Info) {
+	defer m.contain(func() { info = redact.Info{Mode: customMode} })
+	info = m.redactor.Info()
+	modes, _ := catalog.RedactionInfo.Label("mode")
+	if !slices.Contains(modes.Values, info.Mode) {
+		info.Mode = customMode
+	}
+	info.KeyID, info.KeyCheck = redact.Valid(info.KeyID), redact.Valid(info.KeyCheck)
+	return info
+}
+
+const customMode = "custom"
+
+// now reads the monotonic clock, once for each edge.
+func (m *Middleware) now() instant {
+	if m.clock == nil {
+		return instant(time.Since(m.epoch)) + 1
+	}
+	return instant(m.wall().Sub(m.epoch)) + 1
+}
+
+// wall reads the clock with its date.
+func (m *Middleware) wall() (t time.Time) {
+	if m.clock == nil {
+		return time.Now()
+	}
+	defer m.contain(func() { t = time.Now() })
+	return m.clock.Now()
+}
+
+// instantOf puts a time on the monotonic clock; zero stays unknown.
+func (m *Middleware) instantOf(t time.Time) instant {
+	if t.IsZero() {
+		return 0
+	}
+	wall := m.wall()
+	return (instant(wall.Sub(m.epoch)) + 1).add(t.Sub(wall))
+}

@@ -1,0 +1,101 @@
+package instrument
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+)
+
+// Observation is what somebody saw of an elector that cannot be wrapped, such
+// as a Raft library or a row that a job queue writes.
+type Observation struct {
+	// Leading says that this process leads. It is a level, not an edge:
+	// reporting it again changes nothing.
+	Leading bool
+	// Token is the fencing token of the term if Fenced.
+	Token  uint64
+	Fenced bool
+	// Expiry is the end of the lease; zero means unknown. A later Expiry than
+	// before counts as a renewal.
+	Expiry time.Time
+	// Err says that nothing could be seen. The last state stays, since
+	// unknown is not zero; while leading it counts as a failed renewal.
+	Err error
+	// Cause says why leading ended; nil means that the lock is gone,
+	// context.Canceled that the elector stopped, ErrReleased that it gave
+	// the lock back.
+	Cause error
+}
+
+// Observe records what was seen. A change to leading counts as one attempt
+// that won, also when the token shows that another term began meanwhile.
+func (e *Election) Observe(o Observation) {
+	e.observing.Lock()
+	defer e.observing.Unlock()
+	t := e.observedTerm()
+	switch {
+	case o.Err != nil:
+		if t != nil {
+			sink{t}.RenewalFailed(o.Err)
+		}
+	case !o.Leading:
+		e.observedEnd(t, o.Cause)
+	case t == nil:
+		e.observedWin(o)
+	case o.Fenced && t.differs(o.Token):
+		e.observedEnd(t, nil)
+		e.observedWin(o)
+	default:
+		t.observedRenewal(o.Expiry)
+	}
+}
+
+func (e *Election) observedTerm() *Term {
+	e.s.mu.Lock()
+	defer e.s.mu.Unlock()
+	return e.observed
+}
+
+func (e *Election) observedWin(o Observation) {
+	t := e.Begin(context.Background()).Won(observedLease{o})
+	e.s.mu.Lock()
+	defer e.s.mu.Unlock()
+	if !t.ended {
+		e.observed = t
+	}
+}
+
+// observedLease knows what was seen, and no lease end beyond it.
+type observedLease struct{ seen Observation }
+
+func (l observedLease) Release(context.Context) error { return nil }
+func (l observedLease) Expiry() time.Time             { return l.seen.Expiry }
+func (l observedLease) FencingToken() (uint64, bool)  { return l.seen.Token, l.seen.Fenced }
+
+func (e *Election) observedEnd(t *Term, cause error) {
+	switch {
+	case t == nil:
+	case errors.Is(cause, ErrReleased):
+		_ = t.Release(context.Background()) // an observed lease has no release of its own
+	default:
+		t.lost(cause)
+	}
+}
+
+func (t *Term) differs(token uint64) bool {
+	known, ok := t.FencingToken()
+	return ok && known != token
+}
+
+// observedRenewal counts a lease end that moved on.
+func (t *Term) observedRenewal(expiry time.Time) {
+	end := t.e.m.instantOf(expiry)
+	t.e.s.mu.Lock()
+	grew := end != 0 && end > t.leaseEnd
+	t.e.s.mu.Unlock()
+	if grew {
+		t.renewed(catalog.RenewalOK, t.e.m.now(), end, false)
+	}
+}

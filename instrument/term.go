@@ -1,0 +1,283 @@
+package instrument
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+)
+
+// Term is one won leadership. It ends once, with one cause; its methods are
+// safe for concurrent use and pass through to the lease before and after.
+type Term struct {
+	e        *Election
+	acquirer Acquirer // classifies errors; nil when unknown
+	lease    Lease
+	ctx      context.Context // of the acquisition, for its values
+
+	// guarded by the series
+	prev, next *Term
+	linked     bool
+	recorded   bool
+
+	began      instant
+	leaseStart instant // just before the request that won or renewed
+	leaseEnd   instant // 0 unknown
+	releasing  bool
+	released   bool // the release is counted
+	overran    bool
+
+	ended   bool
+	cause   catalog.EndCause
+	endedAt instant
+
+	token      uint64
+	tokenKnown bool
+
+	guarded bool // a body ran under this term
+	bodies  int
+	accrued instant // up to where work after loss is counted
+
+	cancels []func(cause error)
+	done    chan struct{} // closed at the end; nil until somebody waits
+	context context.Context
+}
+
+func newTerm(e *Election, acquirer Acquirer, l Lease, ctx context.Context) *Term {
+	return &Term{e: e, acquirer: acquirer, lease: l, ctx: ctx}
+}
+
+// Unwrap returns the lease that the elector gave.
+func (t *Term) Unwrap() Lease { return t.lease }
+
+// FencingToken is the token of the lease; ok is false when there is none. It
+// is exact, unlike the gauge, which is a float.
+func (t *Term) FencingToken() (token uint64, ok bool) {
+	t.e.s.mu.Lock()
+	defer t.e.s.mu.Unlock()
+	return t.token, t.tokenKnown
+}
+
+// Release gives the lock back. The call and its error pass through; calling
+// again passes through too, and the term has still ended once.
+func (t *Term) Release(ctx context.Context) error {
+	t.beginRelease()
+	result := catalog.ReleaseError
+	defer func() { t.endRelease(result) }()
+	err := t.lease.Release(ctx)
+	switch {
+	case err == nil:
+		result = catalog.ReleaseOK
+	case t.e.gone(t.acquirer, err):
+		result = catalog.ReleaseNotOwner
+	}
+	return err
+}
+
+// beginRelease ends the holding before the backend is told, so that no moment
+// shows two holders.
+func (t *Term) beginRelease() {
+	now := t.e.m.now()
+	s := t.e.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.ended || t.releasing {
+		return
+	}
+	t.settle(now)
+	t.used(now)
+	t.releasing, t.endedAt = true, now
+}
+
+func (t *Term) endRelease(result catalog.ReleaseResult) {
+	now := t.e.m.now()
+	s := t.e.s
+	s.mu.Lock()
+	if t.recorded && !t.released {
+		s.releases[result]++
+		t.released = result != catalog.ReleaseError
+	}
+	cause := catalog.Released
+	switch {
+	case t.leaseEnd != 0 && t.endedAt > t.leaseEnd:
+		cause = catalog.Expired
+	case result == catalog.ReleaseNotOwner:
+		cause = catalog.Lost
+	}
+	finish := t.end(now, cause, ErrReleased)
+	s.mu.Unlock()
+	finish()
+}
+
+// Renew extends the lease through its Renewer and records the renewal. It
+// returns the lease's error, errors.ErrUnsupported when it cannot be renewed
+// on demand.
+func (t *Term) Renew(ctx context.Context) error {
+	renewer, _ := capabilities(t.lease)
+	if renewer == nil {
+		return fmt.Errorf("leaderscope: renew: %w: the lease has no Renewer", errors.ErrUnsupported)
+	}
+	ctx, span := t.e.m.startSpan(ctx, catalog.SpanRenew, t.e)
+	start := t.e.m.now()
+	result := catalog.RenewalError
+	defer func() { span.end(result.String()) }()
+	err := renewer.Renew(ctx)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	result = t.e.renewalResult(ctx, t.acquirer, err)
+	var end instant
+	if result == catalog.RenewalOK {
+		end = t.e.leaseEnd(t.lease, start)
+	}
+	t.renewed(result, start, end, true)
+	return err
+}
+
+// renewed records a renewal and ends the term when it says that the lock is
+// gone. measured says that start is when the renewal was sent.
+func (t *Term) renewed(result catalog.RenewalResult, start, end instant, measured bool) {
+	now := t.e.m.now()
+	s := t.e.s
+	s.mu.Lock()
+	if t.ended || t.releasing {
+		s.mu.Unlock()
+		return
+	}
+	t.settle(now)
+	if t.recorded {
+		s.renewals[result]++
+		if measured {
+			s.renewalDuration.observe(catalog.RenewalDuration, now.sub(start).Seconds())
+		}
+	}
+	finish := func() {}
+	switch result {
+	case catalog.RenewalOK:
+		t.used(now)
+		t.extend(start, end)
+	case catalog.RenewalLost:
+		finish = t.end(now, catalog.Lost, ErrLost)
+	}
+	s.mu.Unlock()
+	if result != catalog.RenewalOK {
+		t.e.m.logRenewalFailed(t, result)
+	}
+	finish()
+}
+
+// lost ends the term on the library's word.
+func (t *Term) lost(cause error) {
+	end, why := catalog.Lost, error(ErrLost)
+	if t.e.contextError(cause) == context.Canceled {
+		end = catalog.CanceledTerm
+	}
+	if cause != nil {
+		why = fmt.Errorf("%w: %w", ErrLost, cause)
+	}
+	now := t.e.m.now()
+	s := t.e.s
+	s.mu.Lock()
+	if t.releasing {
+		s.mu.Unlock()
+		return
+	}
+	t.settle(now)
+	finish := t.end(now, end, why)
+	s.mu.Unlock()
+	finish()
+}
+
+// Context is done when the term ends, with cause ErrLost or ErrReleased. It
+// carries the values of the acquisition's context and not its deadline. A
+// lease that runs out unnoticed does not end it.
+func (t *Term) Context() context.Context {
+	s := t.e.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.context == nil {
+		parent := t.ctx
+		if parent == nil {
+			parent = context.Background()
+		}
+		ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
+		t.context = ctx
+		if t.ended {
+			cancel(t.endCause())
+		} else {
+			t.cancels = append(t.cancels, cancel)
+		}
+	}
+	return t.context
+}
+
+func (t *Term) endCause() error {
+	if t.cause == catalog.Released {
+		return ErrReleased
+	}
+	return ErrLost
+}
+
+// watch starts what reports losses and renewals for as long as the term is
+// open. A term whose lease reports nothing has no goroutine.
+func (t *Term) watch(l Lease, lost <-chan struct{}) {
+	_, watcher := capabilities(l)
+	if lost == nil && watcher == nil {
+		return
+	}
+	done := t.doneChannel()
+	if lost != nil {
+		go func() {
+			select {
+			case <-lost:
+				t.lost(nil)
+			case <-done:
+			}
+		}()
+	}
+	if watcher != nil {
+		go t.runWatcher(watcher)
+	}
+}
+
+func (t *Term) runWatcher(w Watcher) {
+	defer t.e.m.contain(func() {})
+	w.Watch(t.Context(), sink{t})
+}
+
+func (t *Term) doneChannel() <-chan struct{} {
+	s := t.e.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.done == nil {
+		t.done = make(chan struct{})
+		if t.ended {
+			close(t.done)
+		}
+	}
+	return t.done
+}
+
+// sink is what a Watcher sees of a term.
+type sink struct{ t *Term }
+
+func (k sink) Renewed(expiry time.Time) {
+	m := k.t.e.m
+	start := m.now()
+	end := m.instantOf(expiry)
+	if end == 0 && k.t.e.lease > 0 && !k.t.e.hidden {
+		end = start.add(k.t.e.lease)
+	}
+	k.t.renewed(catalog.RenewalOK, start, end, false)
+}
+
+func (k sink) RenewalFailed(err error) {
+	if err == nil {
+		err = ErrUnknown
+	}
+	k.t.renewed(k.t.e.renewalResult(nil, k.t.acquirer, err), 0, 0, false)
+}
+
+func (k sink) Lost(cause error) { k.t.lost(cause) }

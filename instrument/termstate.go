@@ -1,0 +1,168 @@
+package instrument
+
+import (
+	"time"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+)
+
+// The methods here change a term's state; the caller holds the series' mutex.
+
+// open makes the term the holder: asked for at start, won now. It returns
+// what is left to do without the mutex.
+func (t *Term) open(start, now, end instant) func() {
+	finish := t.expirePredecessors(now)
+	t.began, t.accrued = now, now
+	t.extend(start, end)
+	if t.recorded {
+		s := t.e.s
+		s.acquired++
+		s.lastTerm, s.lastTermSec = now, 0
+		s.terms.push(t)
+		t.settle(now)
+	}
+	return finish
+}
+
+// bornLost marks a term whose lease was gone before it was won, as a campaign
+// returns whose session had lapsed. It is no acquisition, and a body that runs
+// under it works after loss.
+func (t *Term) bornLost(now instant) {
+	t.began, t.accrued = now, now
+	t.ended, t.cause, t.endedAt = true, catalog.Lost, now
+	if t.recorded {
+		t.e.s.notAcquired[catalog.SessionLost]++
+	}
+}
+
+// expirePredecessors closes terms of this handle whose lease ran out without
+// a release, as a lock that is left to its TTL. A new win proves that they
+// are over, and without this they would pile up.
+func (t *Term) expirePredecessors(now instant) func() {
+	finish := func() {}
+	for old := t.e.s.terms.first; old != nil; {
+		next := old.next
+		if old.e == t.e && old.lapsed(now) && !old.ended && !old.releasing && old.bodies == 0 {
+			old.settle(now)
+			before, this := finish, old.end(old.leaseEnd, catalog.Expired, ErrLost)
+			finish = func() { before(); this() }
+		}
+		old = next
+	}
+	return finish
+}
+
+// fence keeps the last token and counts a token that went back.
+func (t *Term) fence(token uint64) {
+	t.token, t.tokenKnown = token, true
+	if !t.recorded {
+		return
+	}
+	e := t.e
+	if e.tokenKnown && token < e.token {
+		e.s.regressions++
+	}
+	e.token, e.tokenKnown = token, true
+	e.s.token, e.s.tokenKnown = token, true
+}
+
+// extend sets the lease that was asked for at start.
+func (t *Term) extend(start, end instant) {
+	t.leaseStart, t.leaseEnd = start, end
+	if end == 0 || !t.recorded {
+		return
+	}
+	s := t.e.s
+	s.leaseSeen = true
+	s.granted = end.sub(start)
+}
+
+// lapsed reports whether the lease has run out.
+func (t *Term) lapsed(now instant) bool { return t.leaseEnd != 0 && now >= t.leaseEnd }
+
+// active reports whether the term holds an unexpired lease.
+func (t *Term) active(now instant) bool {
+	return !t.ended && !t.releasing && !t.lapsed(now)
+}
+
+// over is the instant from which work is work after loss; 0 while the term
+// holds.
+func (t *Term) over(now instant) instant {
+	switch {
+	case (t.ended || t.releasing) && t.leaseEnd != 0 && t.leaseEnd < t.endedAt:
+		return t.leaseEnd
+	case t.ended || t.releasing:
+		return t.endedAt
+	case t.lapsed(now):
+		return t.leaseEnd
+	default:
+		return 0
+	}
+}
+
+// settle counts the overrun, and the work after loss up to now.
+func (t *Term) settle(now instant) {
+	if !t.recorded {
+		return
+	}
+	s := t.e.s
+	if !t.ended && !t.releasing && !t.overran && t.leaseEnd != 0 && now > t.leaseEnd {
+		t.overran = true
+		s.overruns++
+		t.e.m.logOverrun(t)
+	}
+	if from := t.over(now); from != 0 && t.bodies > 0 {
+		if from = max(from, t.accrued); now > from {
+			s.workAfterLoss += time.Duration(t.bodies) * now.sub(from)
+		}
+	}
+	t.accrued = max(t.accrued, now)
+}
+
+// used records the share of the lease gone at a renewal or release.
+func (t *Term) used(now instant) {
+	if length := t.leaseEnd.sub(t.leaseStart); t.recorded && t.leaseEnd != 0 && length > 0 {
+		t.e.s.usage.observe(catalog.LeaseUsageRatio, now.sub(t.leaseStart).Seconds()/length.Seconds())
+	}
+}
+
+// end closes the term, once, and returns what is left to do without the
+// mutex: contexts may run foreign code. A term that guarded no body was itself
+// the execution.
+func (t *Term) end(now instant, cause catalog.EndCause, why error) func() {
+	if t.ended {
+		return func() {}
+	}
+	if !t.releasing {
+		t.endedAt = now
+	}
+	t.ended, t.cause = true, cause
+	if t.e.observed == t {
+		t.e.observed = nil
+	}
+	if t.done != nil {
+		close(t.done)
+	}
+	if t.recorded {
+		t.countEnd(cause)
+	}
+	cancels := t.cancels
+	t.cancels = nil
+	return func() {
+		for _, cancel := range cancels {
+			cancel(why)
+		}
+		t.e.m.logEnded(t, cause)
+	}
+}
+
+func (t *Term) countEnd(cause catalog.EndCause) {
+	s := t.e.s
+	s.ended[cause]++
+	if !t.guarded {
+		s.execution.observe(catalog.ExecutionDuration, t.endedAt.sub(t.began).Seconds())
+	}
+	if t.bodies == 0 {
+		s.terms.remove(t)
+	}
+}
