@@ -1,0 +1,219 @@
+package dashboards
+
+import (
+	"strconv"
+
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/cog/variants"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/heatmap"
+	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
+	"github.com/grafana/grafana-foundation-sdk/go/stat"
+	"github.com/grafana/grafana-foundation-sdk/go/statetimeline"
+	"github.com/grafana/grafana-foundation-sdk/go/table"
+	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
+
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// datasourceVariable is the variable that picks the Prometheus to ask. A
+// fixed data source would break every installation but one.
+const datasourceVariable = "datasource"
+
+func datasource() common.DataSourceRef {
+	return common.DataSourceRef{Type: cog.ToPtr("prometheus"), Uid: cog.ToPtr("${" + datasourceVariable + "}")}
+}
+
+// about is what every panel has to say, whatever its kind. The finishing pass
+// refuses a panel that leaves a text out.
+type about struct {
+	id    uint32
+	title string
+	// description says what is shown, what it means and what to do.
+	description string
+	unit        string
+	// noValue is shown where the metric is missing; 0 is shown as 0.
+	noValue       string
+	width, height uint32
+	steps         []dashboard.Threshold
+	targets       []target
+}
+
+// target is one query of a panel.
+type target struct {
+	expr   query.Expr
+	legend string
+	ref    string // assigned when empty
+	format prometheus.PromQueryFormat
+	now    bool // evaluated once, at the end of the time range
+}
+
+// Build prints the expression. Its errors have to be BuildErrors: the SDK
+// asserts that type.
+func (t target) Build() (variants.Dataquery, error) {
+	expr, err := query.Pretty(t.expr)
+	if err != nil {
+		return nil, cog.MakeBuildErrors("target", err)
+	}
+	b := prometheus.NewDataqueryBuilder().Datasource(datasource()).Expr(expr).LegendFormat(t.legend).
+		EditorMode(prometheus.QueryEditorModeCode).RefId(t.ref)
+	if t.format != "" {
+		b.Format(t.format)
+	}
+	if t.now {
+		return b.Instant().Build()
+	}
+	return b.Range().Build()
+}
+
+// panelBuilder is what the SDK's builders of all panel kinds have in common.
+type panelBuilder[B any] interface {
+	Id(uint32) B
+	Title(string) B
+	Description(string) B
+	Unit(string) B
+	NoValue(string) B
+	Span(uint32) B
+	Height(uint32) B
+	Datasource(common.DataSourceRef) B
+	Thresholds(cog.Builder[dashboard.ThresholdsConfig]) B
+	WithTarget(cog.Builder[variants.Dataquery]) B
+}
+
+func describe[B panelBuilder[B]](b B, a about) B {
+	b.Id(a.id).Title(a.title).Description(a.description).Unit(a.unit).NoValue(a.noValue).
+		Span(a.width).Height(a.height).Datasource(datasource()).
+		Thresholds(dashboard.NewThresholdsConfigBuilder().Mode(dashboard.ThresholdsModeAbsolute).Steps(a.steps))
+	for _, t := range a.targets {
+		b.WithTarget(t)
+	}
+	return b
+}
+
+// statPanel shows values of now, one tile per series. Ranges are never asked:
+// the last value of a range would keep a dead leader on the wall.
+func statPanel(a about) *stat.PanelBuilder {
+	for i := range a.targets {
+		a.targets[i].now = true
+	}
+	return describe(stat.NewPanelBuilder(), a).
+		ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"})).
+		ColorMode(common.BigValueColorModeBackground).
+		GraphMode(common.BigValueGraphModeNone).
+		TextMode(common.BigValueTextModeAuto)
+}
+
+// linePanel draws series over time.
+func linePanel(a about) *timeseries.PanelBuilder {
+	return describe(timeseries.NewPanelBuilder(), a).
+		Legend(common.NewVizLegendOptionsBuilder().
+			ShowLegend(true).DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom)).
+		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending)).
+		ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdPaletteClassicByName)).
+		DrawStyle(common.GraphDrawStyleLine).LineWidth(1).FillOpacity(0).ShowPoints(common.VisibilityModeAuto).
+		AxisSoftMin(0)
+}
+
+// limitPanel is a linePanel that draws its thresholds.
+func limitPanel(a about) *timeseries.PanelBuilder {
+	return linePanel(a).ThresholdsStyle(
+		common.NewGraphThresholdsStyleConfigBuilder().Mode(common.GraphThresholdsStyleModeDashed))
+}
+
+// barPanel draws events: a bar says that something happened, no bar that
+// nothing did.
+func barPanel(a about) *timeseries.PanelBuilder {
+	return linePanel(a).DrawStyle(common.GraphDrawStyleBars).FillOpacity(60)
+}
+
+// timelinePanel draws the state of each series over time.
+func timelinePanel(a about) *statetimeline.PanelBuilder {
+	return describe(statetimeline.NewPanelBuilder(), a).
+		Legend(common.NewVizLegendOptionsBuilder().
+			ShowLegend(true).DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom)).
+		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeSingle).Sort(common.SortOrderNone)).
+		ShowValue(common.VisibilityModeNever).MergeValues(true).RowHeight(0.8).LineWidth(0).FillOpacity(80)
+}
+
+// bucketPanel draws a classic histogram over time.
+func bucketPanel(a about) *heatmap.PanelBuilder {
+	for i := range a.targets {
+		a.targets[i].format = prometheus.PromQueryFormatHeatmap
+	}
+	return describe(heatmap.NewPanelBuilder(), a).
+		Calculate(false).
+		YAxis(heatmap.NewYAxisConfigBuilder().Unit(a.unit)).
+		Color(heatmap.NewHeatmapColorOptionsBuilder().
+			Mode(heatmap.HeatmapColorModeScheme).Scheme("Oranges").Fill("dark-orange").
+			Scale(heatmap.HeatmapColorScaleExponential).Exponent(0.5).Steps(64)).
+		Tooltip(heatmap.NewHeatmapTooltipBuilder().Mode(common.TooltipDisplayModeSingle).ShowColorScale(true)).
+		ShowLegend()
+}
+
+// tablePanel shows values of now, one row per lock.
+func tablePanel(a about) *table.PanelBuilder {
+	for i := range a.targets {
+		a.targets[i].now, a.targets[i].format = true, prometheus.PromQueryFormatTable
+	}
+	return describe(table.NewPanelBuilder(), a).
+		ShowHeader(true).
+		CellHeight(common.TableCellHeightSm).
+		// The SDK's own reader refuses the null that is written without this.
+		Footer(common.NewTableFooterOptionsBuilder().Show(false).Reducer([]string{"sum"}))
+}
+
+// The colours. Red asks for action, orange for a look, blue and grey for
+// nothing.
+const (
+	green  = "green"
+	orange = "orange"
+	red    = "red"
+	blue   = "blue"
+	grey   = "text"
+)
+
+// base is the colour below every threshold, from starts one.
+func base(color string) dashboard.Threshold { return dashboard.Threshold{Color: color} }
+
+func from(value float64, color string) dashboard.Threshold {
+	return dashboard.Threshold{Value: &value, Color: color}
+}
+
+// plain is for panels that judge nothing.
+func plain() []dashboard.Threshold { return []dashboard.Threshold{base(blue)} }
+
+func fixed(color string) dashboard.DynamicConfigValue {
+	return dashboard.DynamicConfigValue{Id: "color", Value: map[string]any{"mode": "fixed", "fixedColor": color}}
+}
+
+func property(id string, value any) dashboard.DynamicConfigValue {
+	return dashboard.DynamicConfigValue{Id: id, Value: value}
+}
+
+func steps(s ...dashboard.Threshold) dashboard.DynamicConfigValue {
+	return property("thresholds", map[string]any{"mode": "absolute", "steps": s})
+}
+
+// says maps a value to a text and a colour.
+type says struct {
+	value int
+	text  string
+	color string
+}
+
+func words(entries ...says) dashboard.ValueMapping {
+	options := map[string]dashboard.ValueMappingResult{}
+	for i, e := range entries {
+		options[strconv.Itoa(e.value)] = dashboard.ValueMappingResult{Text: &e.text, Color: &e.color, Index: cog.ToPtr(int32(i))}
+	}
+	return dashboard.ValueMapping{ValueMap: &dashboard.ValueMap{Type: dashboard.MappingTypeValueToText, Options: options}}
+}
+
+// several gives every value from 2 up a colour and keeps its number.
+func several(color string) dashboard.ValueMapping {
+	return dashboard.ValueMapping{RangeMap: &dashboard.RangeMap{
+		Type:    dashboard.MappingTypeRangeToText,
+		Options: dashboard.DashboardRangeMapOptions{From: cog.ToPtr(2.0), To: nil, Result: dashboard.ValueMappingResult{Color: &color}},
+	}}
+}

@@ -1,0 +1,219 @@
+// Package dashboards builds Grafana dashboards from the catalogue of metrics.
+// A row is a function, a panel is a function, and a dashboard is the list of
+// its rows. Nothing is written here: cmd/gen-dashboards does that.
+package dashboards
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// Config says how a dashboard looks and which series it reads. Start from
+// [Default]; the zero value is not valid. It is plain data: copies share
+// their slices.
+//
+// Scope and Thresholds are settings that alert rules have too, so that a
+// configuration file states them once, outside the dashboards' section.
+type Config struct {
+	// Scope says which series are read and what identifies a lock.
+	Scope Scope `yaml:"-"`
+	// Thresholds are the limits that panels draw.
+	Thresholds Thresholds `yaml:"-"`
+
+	// UID identifies the dashboard: 1 to 40 letters, digits, - and _. Give a
+	// fork its own, because Grafana refuses two dashboards with one uid.
+	UID string `yaml:"uid"`
+	// Title is the dashboard's name.
+	Title string `yaml:"title"`
+	// Tags help to find the dashboard; there may be none.
+	Tags []string `yaml:"tags"`
+	// Refresh is the time between two reloads, such as 30s; empty for none.
+	Refresh string `yaml:"refresh"`
+	// From and To are the time range shown first, in Grafana's notation.
+	From string `yaml:"from"`
+	To   string `yaml:"to"`
+	// Timezone is utc, browser, or a name such as Europe/Berlin.
+	Timezone string `yaml:"timezone"`
+	// Legend names a lock in legends, in Grafana's {{label}} notation. It
+	// should tell apart every lock that is shown at once.
+	Legend string `yaml:"legend"`
+	// RunbookURL is where the runbooks are; empty for no link.
+	RunbookURL string `yaml:"runbookURL"`
+}
+
+// Scope says which series are read and what identifies a lock.
+type Scope struct {
+	// Labels identify one lock across its replicas. lock_name is among them;
+	// each of them becomes a variable of the dashboard. A label that series
+	// lack does no harm.
+	Labels []string
+	// Holder is the label that tells replicas apart.
+	Holder string
+	// Selector restricts every query, in PromQL's notation without braces,
+	// such as team="shop"; empty for everything.
+	Selector string
+	// ScrapeInterval is the time between two scrapes. Panels look at no less
+	// than that, so that a rate never sees a single sample.
+	ScrapeInterval time.Duration
+}
+
+// Thresholds are the limits that panels draw: those of the alerts.
+type Thresholds struct {
+	// ErrorRatio and ErrorRatioCritical are shares of attempts, 0 to 1, that
+	// met a backend error within ErrorWindow.
+	ErrorRatio, ErrorRatioCritical float64
+	ErrorWindow                    time.Duration
+	// Headroom is the share of the lease, 0 to 1, that should be left.
+	Headroom float64
+	// LeaseWindow is how long a run that came near its lease is remembered.
+	LeaseWindow time.Duration
+}
+
+// Default is the configuration that fits most: a scrape every 30 seconds or
+// faster, locks told apart by cluster, namespace, job and name.
+func Default() Config {
+	return Config{
+		Scope: Scope{
+			Labels:         []string{"cluster", "namespace", "job", catalog.LockName.Name},
+			Holder:         "instance",
+			ScrapeInterval: 30 * time.Second,
+		},
+		Thresholds: Thresholds{
+			ErrorRatio: 0.1, ErrorRatioCritical: 0.5, ErrorWindow: 10 * time.Minute,
+			Headroom: 0.2, LeaseWindow: 30 * time.Minute,
+		},
+		UID:        panel.OverviewUID,
+		Title:      "Leader election / Overview",
+		Tags:       []string{"leaderscope", "leader-election"},
+		Refresh:    "30s",
+		From:       "now-3h",
+		To:         "now",
+		Timezone:   "utc",
+		Legend:     "{{job}} / {{lock_name}}",
+		RunbookURL: "https://github.com/leaderscope/leaderscope/blob/main/docs/runbooks",
+	}
+}
+
+var (
+	uidPattern     = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`)
+	labelPattern   = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
+	refreshPattern = regexp.MustCompile(`^([1-9][0-9]*(ms|s|m|h|d))?$`)
+	timePattern    = regexp.MustCompile(`^now([+-][1-9][0-9]*[smhdwMy])?(/[smhdwMy])?$`)
+	legendPattern  = regexp.MustCompile(`\{\{\s*lock_name\s*\}\}`)
+)
+
+// A KeyError is a setting that cannot work.
+type KeyError struct {
+	// Key is the setting, as a configuration file spells it.
+	Key string
+	// Problem says what is wrong with it and what would be right.
+	Problem string
+}
+
+// Error names the key first.
+func (e *KeyError) Error() string { return e.Key + ": " + e.Problem }
+
+// Validate reports the first setting that cannot work, as a [*KeyError].
+func (c Config) Validate() error {
+	if err := c.Scope.validate(); err != nil {
+		return err
+	}
+	return firstProblem(
+		check{"thresholds", c.Thresholds.valid(), "ratios must lie between 0 and 1, windows must be positive"},
+		check{"uid", uidPattern.MatchString(c.UID), fmt.Sprintf("%q is not 1 to 40 letters, digits, - or _", c.UID)},
+		check{"title", c.Title != "", "must not be empty"},
+		check{"refresh", refreshPattern.MatchString(c.Refresh), fmt.Sprintf("%q is not a time such as 30s", c.Refresh)},
+		check{"from", timePattern.MatchString(c.From), fmt.Sprintf("%q is not a time such as now-3h", c.From)},
+		check{"to", timePattern.MatchString(c.To), fmt.Sprintf("%q is not a time such as now", c.To)},
+		check{"timezone", c.Timezone != "", "must not be empty; utc is a good choice"},
+		check{"legend", legendPattern.MatchString(c.Legend), fmt.Sprintf("%q does not contain {{lock_name}}", c.Legend)},
+		check{"runbookURL", c.RunbookURL == "" || isWebURL(c.RunbookURL), fmt.Sprintf("%q is not an http or https URL", c.RunbookURL)},
+	)
+}
+
+func (s Scope) validate() error {
+	_, selectorErr := s.matchers()
+	return firstProblem(
+		check{"scope.labels", slices.Contains(s.Labels, catalog.LockName.Name), "must contain lock_name, or locks cannot be told apart"},
+		check{"scope.labels", isSet(s.Labels), "must be different names of letters, digits and _, and none of datasource, le or __name"},
+		check{"scope.holder", isLabel(s.Holder), fmt.Sprintf("%q is not a label name", s.Holder)},
+		check{"scope.holder", !slices.Contains(s.Labels, s.Holder), fmt.Sprintf("%q is among scope.labels, so that every replica would be a lock of its own", s.Holder)},
+		check{"scope.selector", selectorErr == nil, fmt.Sprintf("%q is not a list of matchers such as team=\"shop\"", s.Selector)},
+		check{"scope.scrapeInterval", s.ScrapeInterval >= time.Second, fmt.Sprintf("%s is shorter than 1s", s.ScrapeInterval)},
+	)
+}
+
+func (t Thresholds) valid() bool {
+	for _, ratio := range []float64{t.ErrorRatio, t.ErrorRatioCritical, t.Headroom} {
+		if !(ratio > 0 && ratio <= 1) {
+			return false
+		}
+	}
+	return t.ErrorWindow > 0 && t.LeaseWindow > 0
+}
+
+type check struct {
+	key     string
+	ok      bool
+	problem string
+}
+
+func firstProblem(checks ...check) error {
+	for _, c := range checks {
+		if !c.ok {
+			return &KeyError{Key: c.key, Problem: c.problem}
+		}
+	}
+	return nil
+}
+
+// isLabel refuses what a variable of the dashboard cannot be called: Grafana's
+// own begin with __, and datasource is taken.
+func isLabel(name string) bool {
+	return labelPattern.MatchString(name) && !strings.HasPrefix(name, "__") &&
+		name != datasourceVariable && name != labels.BucketLabel
+}
+
+func isSet(names []string) bool {
+	for i, l := range names {
+		if !isLabel(l) || slices.Contains(names[:i], l) {
+			return false
+		}
+	}
+	return true
+}
+
+func isWebURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// matchers reads the selector.
+func (s Scope) matchers() ([]query.Matcher, error) {
+	if s.Selector == "" {
+		return nil, nil
+	}
+	parsed, err := parser.NewParser(parser.Options{}).ParseMetricSelector("{__name__=\"\"," + s.Selector + "}")
+	if err != nil {
+		return nil, err
+	}
+	var matchers []query.Matcher
+	for _, m := range parsed[1:] {
+		if m.Name == labels.MetricName {
+			return nil, fmt.Errorf("a selector cannot choose the metric")
+		}
+		matchers = append(matchers, query.Matcher{Label: m.Name, Op: m.Type.String(), Value: m.Value})
+	}
+	return matchers, nil
+}

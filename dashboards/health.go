@@ -1,0 +1,68 @@
+package dashboards
+
+import (
+	"slices"
+
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/stat"
+	"github.com/grafana/grafana-foundation-sdk/go/units"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// instrumentation shows whether the other rows can be believed.
+func (q queries) instrumentation() row {
+	return row{"Can this be believed?", []cog.Builder[dashboard.Panel]{q.health()}}
+}
+
+func (q queries) health() *stat.PanelBuilder {
+	warn := func(limit float64, color string) []dashboard.DynamicConfigValue {
+		return []dashboard.DynamicConfigValue{steps(base(green), from(limit, color))}
+	}
+	return statPanel(about{
+		id: panel.Instrumentation, title: "Health of the instrumentation",
+		description: "Targets down: replicas that Prometheus cannot reach; one of them may lead. Redaction keys: more than one means that " +
+			"replicas give one lock two names, so that every lock seems to have two leaders or none. Names folded: more locks than the cap " +
+			"on labels, the rest share one label. Shared labels stand for several locks; alerts that judge one lock leave them out.",
+		unit: units.Short, noValue: "no data", width: 24, height: 4,
+		steps: plain(),
+		targets: []target{
+			{ref: "Up", expr: q.targetsIn("1"), legend: "targets up"},
+			{ref: "Down", expr: q.targetsIn("0"), legend: "targets down"},
+			{ref: "Keys", expr: q.redactionKeys(), legend: "redaction keys in use"},
+			{ref: "Folded", expr: q.foldedNames(), legend: "lock names folded, range shown"},
+			{ref: "Shared", expr: q.sharedLabels(), legend: "shared labels"},
+		},
+	}).
+		OverrideByQuery("Down", warn(1, red)).
+		OverrideByQuery("Keys", warn(2, red)).
+		OverrideByQuery("Folded", warn(0.5, orange)).
+		OverrideByQuery("Shared", warn(1, orange))
+}
+
+// targetsIn counts the targets whose up has a value.
+func (q queries) targetsIn(up query.Expr) query.Expr {
+	return query.Expr("sum(" + q.targets(query.Op(q.locks.Up(), "== bool", up)) + ")")
+}
+
+// redactionKeys is the greatest number of label policies and keys that one
+// service uses.
+func (q queries) redactionKeys() query.Expr {
+	labels := q.locks.TargetLabels()
+	policies := query.By("group", append(slices.Clone(labels), "mode", "key_id", "key_check"), q.locks.Metric(catalog.RedactionInfo))
+	return query.Expr("max(" + query.By("count", labels, policies) + ")")
+}
+
+func (q queries) foldedNames() query.Expr {
+	return query.Expr("sum(" + query.Over("increase", q.locks.Metric(catalog.RedactionOverflows), shownRange) + ")")
+}
+
+// sharedLabels counts the labels that stand for more than one lock.
+func (q queries) sharedLabels() query.Expr {
+	single := query.SingleLock()
+	shared := q.locks.By("group", q.locks.Metric(catalog.ElectorInfo, query.Matches(single.Label, single.Value)))
+	return countOf(shared, q.locks.By("group", q.locks.Metric(catalog.ElectorInfo)))
+}

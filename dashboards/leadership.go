@@ -1,0 +1,76 @@
+package dashboards
+
+import (
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/statetimeline"
+	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
+	"github.com/grafana/grafana-foundation-sdk/go/units"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// leadership shows how leadership moved.
+func (q queries) leadership() row {
+	return row{"Leadership over time", []cog.Builder[dashboard.Panel]{
+		q.holderTimeline(),
+		q.holders(),
+		q.transitions(),
+	}}
+}
+
+func (q queries) holderTimeline() *statetimeline.PanelBuilder {
+	return timelinePanel(about{
+		id: panel.HolderTimeline, title: "Who led when",
+		description: "One line per lock and replica. In a healthy held lock one green stretch follows another without a gap and " +
+			"without an overlap. Overlaps shorter than a scrape cannot be seen here: look at the overruns and at the fencing token.",
+		unit: units.Short, noValue: "no data", width: 24, height: 9,
+		steps: []dashboard.Threshold{base(grey), from(1, green)},
+		targets: []target{{
+			expr:   q.replicas.ByHolder("max", q.replicas.Metric(catalog.Active)),
+			legend: q.cfg.Legend + "  {{" + q.cfg.Scope.Holder + "}}",
+		}},
+	}).
+		Mappings([]dashboard.ValueMapping{words(says{0, "standby", "transparent"}, says{1, "leads", green}), several(green)}).
+		PerPage(30)
+}
+
+func (q queries) holders() *timeseries.PanelBuilder {
+	return linePanel(about{
+		id: panel.Holders, title: "Leaders claimed",
+		description: "Replicas that hold each lock. 0 is normal for a lock taken for single runs. A thick red line is a lock with " +
+			"more leaders than its elector allows: two replicas do the same work.",
+		unit: units.Short, noValue: "no data", width: 12, height: 8,
+		steps: plain(),
+		targets: []target{
+			{ref: "Claimed", expr: q.claims(), legend: q.cfg.Legend},
+			{ref: "Crowded", expr: q.crowded(), legend: "too many: " + q.cfg.Legend},
+		},
+	}).
+		Decimals(0).
+		OverrideByQuery("Crowded", []dashboard.DynamicConfigValue{fixed(red), property("custom.lineWidth", 4)})
+}
+
+func (q queries) transitions() *timeseries.PanelBuilder {
+	regressed := query.Op(q.increases(catalog.FencingTokenRegressions), ">", query.Number(0))
+	return barPanel(about{
+		id: panel.Transitions, title: "Terms gained and ended",
+		description: "Terms gained upwards, terms ended downwards by cause, over all locks shown. A held lock should show only " +
+			"roll-outs: more is flapping. lost and expired are ends that nobody asked for. A fencing token that went back means that " +
+			"the backend lost its memory: fenced storage will refuse the new leader.",
+		unit: "cpm", noValue: "no data", width: 12, height: 8,
+		steps: plain(),
+		targets: []target{
+			{ref: "Gained", expr: q.perMinute(catalog.Acquired), legend: "gained"},
+			{ref: "Ended", expr: query.Op(query.Number(-1), "*", q.perMinute(catalog.TermsEnded, "cause")), legend: "{{cause}}"},
+			{ref: "Regressed", expr: regressed, legend: "token went back: " + q.cfg.Legend},
+		},
+	}).
+		OverrideByName("gained", []dashboard.DynamicConfigValue{fixed(green)}).
+		OverrideByName(catalog.Released.String(), []dashboard.DynamicConfigValue{fixed(blue)}).
+		OverrideByName(catalog.Lost.String(), []dashboard.DynamicConfigValue{fixed(red)}).
+		OverrideByName(catalog.Expired.String(), []dashboard.DynamicConfigValue{fixed(orange)}).
+		OverrideByQuery("Regressed", []dashboard.DynamicConfigValue{fixed(red)})
+}

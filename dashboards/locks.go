@@ -1,0 +1,177 @@
+package dashboards
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/table"
+	"github.com/grafana/grafana-foundation-sdk/go/units"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// column is one query of the table and how its values are shown.
+type column struct {
+	ref   string
+	title string
+	expr  query.Expr
+	// labels are columns that the query brings as labels instead of a value.
+	labels []heading
+	style  []dashboard.DynamicConfigValue
+}
+
+// heading gives a label of the result its title.
+type heading struct{ label, title string }
+
+// locksTable lists the locks, those in trouble first. Its frames are merged by
+// the scope labels, so each query gives one row per lock.
+func (q queries) locksTable() *table.PanelBuilder {
+	columns := q.columns()
+	b := tablePanel(about{
+		id: panel.Locks, title: "Locks",
+		description: "One row per lock, the worst first. A name may be a hash: Family says what kind of lock it is, and " +
+			"gen-dashboards label turns a name into its hash. Headroom is the time until the lease ends, shown while the lock is held; " +
+			"– means unknown, not 0. Follow a name to see that lock alone.",
+		unit: units.Short, noValue: "–", width: 24, height: 9,
+		steps:   []dashboard.Threshold{base(grey)},
+		targets: targetsOf(columns),
+	}).
+		SortBy([]cog.Builder[common.TableSortByFieldState]{common.NewTableSortByFieldStateBuilder().DisplayName("State").Desc(true)}).
+		Transformations([]dashboard.DataTransformerConfig{
+			{Id: "merge", Options: map[string]any{}},
+			{Id: "organize", Options: q.arrangement(columns)},
+		}).
+		OverrideByName("Lock", []dashboard.DynamicConfigValue{property("links", []any{q.filterLink()})})
+	for _, c := range columns {
+		if len(c.style) > 0 {
+			b.OverrideByName(c.title, c.style)
+		}
+	}
+	return b
+}
+
+func (q queries) columns() []column {
+	info := append(slices.Clone(q.locks.Labels), "mode", "backend", "family")
+	window := duration(q.cfg.Thresholds.ErrorWindow)
+	return []column{
+		{ref: "State", title: "State", expr: q.state(), style: stateStyle()},
+		{ref: "Leader", expr: q.holder(), labels: []heading{{q.cfg.Scope.Holder, "Leader"}}},
+		{ref: "Leaders", title: "Leaders", expr: q.claims()},
+		{ref: "Allowed", title: "Allowed", expr: q.allowed()},
+		{ref: "Headroom", title: "Headroom", expr: q.headroom(), style: []dashboard.DynamicConfigValue{
+			property("unit", units.Seconds), property("decimals", 1)}},
+		{ref: "Left", title: "Lease left", expr: q.leaseLeft(), style: []dashboard.DynamicConfigValue{
+			property("unit", units.PercentUnit), property("decimals", 0), textColored(),
+			steps(base(red), from(0, orange), from(q.cfg.Thresholds.Headroom, green))}},
+		{ref: "Errors", title: "Backend errors", expr: q.errorRatio(window), style: []dashboard.DynamicConfigValue{
+			property("unit", units.PercentUnit), property("decimals", 0), textColored(),
+			steps(base(grey), from(q.cfg.Thresholds.ErrorRatio, orange), from(q.cfg.Thresholds.ErrorRatioCritical, red))}},
+		{ref: "Acquired", title: "Last acquired", expr: query.Op(
+			q.locks.By("max", q.locks.Metric(catalog.LastAcquired)), "*", query.Number(1000)), style: []dashboard.DynamicConfigValue{
+			property("unit", units.DateTimeFromNow)}},
+		// Replicas may disagree on these labels during a roll-out: one of
+		// them, or merging would multiply the rows.
+		{ref: "Info", expr: q.locks.By("topk", "1, "+query.By("max", info, q.locks.Metric(catalog.ElectorInfo))),
+			labels: []heading{{"family", "Family"}, {"mode", "Mode"}, {"backend", "Backend"}}},
+	}
+}
+
+// States of a lock, the worst has the greatest number.
+const (
+	stateFine = iota
+	stateErrors
+	stateNearLease
+	statePastLease
+	stateCrowded
+	stateLeaderless
+)
+
+// state is the worst that can be said of a lock: or takes its left side first.
+func (q queries) state() query.Expr {
+	t := q.cfg.Thresholds
+	lease, errors := duration(t.LeaseWindow), duration(t.ErrorWindow)
+	worst := mark(stateLeaderless, q.leaderless())
+	for _, s := range []query.Expr{
+		mark(stateCrowded, q.crowded()),
+		mark(statePastLease, query.Op(q.overruns(lease), ">", query.Number(0.5))),
+		mark(stateNearLease, query.Op(q.nearLease(lease), ">", query.Number(0.5))),
+		mark(stateErrors, query.Op(q.errorRatio(errors), ">", query.Number(t.ErrorRatio))),
+		mark(stateFine, q.active()),
+	} {
+		worst = query.Op(worst, "or", s)
+	}
+	return worst
+}
+
+// mark gives all series of e one value.
+func mark(state int, e query.Expr) query.Expr {
+	return query.Op(query.Op(query.Number(0), "*", e), "+", query.Number(float64(state)))
+}
+
+func stateStyle() []dashboard.DynamicConfigValue {
+	return []dashboard.DynamicConfigValue{
+		property("mappings", []dashboard.ValueMapping{words(
+			says{stateFine, "fine", green},
+			says{stateErrors, "backend errors", orange},
+			says{stateNearLease, "near its lease", orange},
+			says{statePastLease, "past its lease", red},
+			says{stateCrowded, "too many leaders", red},
+			says{stateLeaderless, "no leader", red},
+		)}),
+		property("custom.cellOptions", map[string]any{"type": "color-background", "mode": "basic"}),
+		property("custom.width", 150),
+	}
+}
+
+func textColored() dashboard.DynamicConfigValue {
+	return property("custom.cellOptions", map[string]any{"type": "color-text"})
+}
+
+func targetsOf(columns []column) []target {
+	targets := make([]target, len(columns))
+	for i, c := range columns {
+		targets[i] = target{ref: c.ref, expr: c.expr}
+	}
+	return targets
+}
+
+// arrangement orders and names the columns of the merged frames. A value is
+// called after its query.
+func (q queries) arrangement(columns []column) map[string]any {
+	order, names, hidden := map[string]any{}, map[string]any{}, map[string]any{"Time": true}
+	show := func(field, title string) {
+		order[field] = len(order)
+		names[field] = title
+	}
+	show("Value #State", "State")
+	show(catalog.LockName.Name, "Lock")
+	for _, l := range q.locks.TargetLabels() {
+		show(l, titleOf(l))
+	}
+	for _, c := range columns {
+		for _, h := range c.labels {
+			show(h.label, h.title)
+		}
+		if c.title == "" {
+			hidden["Value #"+c.ref] = true
+		} else if c.title != "State" {
+			show("Value #"+c.ref, c.title)
+		}
+	}
+	return map[string]any{"excludeByName": hidden, "indexByName": order, "renameByName": names}
+}
+
+func titleOf(label string) string { return strings.ToUpper(label[:1]) + label[1:] }
+
+// filterLink shows the dashboard for one lock.
+func (q queries) filterLink() map[string]any {
+	return map[string]any{
+		"title": "Show this lock alone",
+		"url":   "/d/" + q.cfg.UID + "?${datasource:queryparam}&${__url_time_range}&var-" + catalog.LockName.Name + "=${__value.raw:percentencode}",
+	}
+}

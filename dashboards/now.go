@@ -1,0 +1,95 @@
+package dashboards
+
+import (
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/stat"
+	"github.com/grafana/grafana-foundation-sdk/go/units"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// now answers the first question of whoever was woken up: which lock, and
+// what is wrong with it.
+func (q queries) now() row {
+	return row{"Right now", []cog.Builder[dashboard.Panel]{
+		q.withoutLeader(),
+		q.tooManyLeaders(),
+		q.nearLeaseEnd(),
+		q.backendTrouble(),
+		q.leaders(),
+		q.locksTable(),
+	}}
+}
+
+func (q queries) withoutLeader() *stat.PanelBuilder {
+	return statPanel(about{
+		id: panel.Leaderless, title: "Held locks without a leader",
+		description: "Locks that replicas campaign for and nobody holds now. For a few seconds this is a failover. " +
+			"Longer means that no replica can win: look at the backend errors and at what the replicas wait for.",
+		unit: units.Short, noValue: "no held lock", width: 6, height: 3,
+		steps:   []dashboard.Threshold{base(green), from(1, red)},
+		targets: []target{{expr: countOf(q.leaderless(), q.mode(catalog.ModeHold)), legend: "without a leader"}},
+	})
+}
+
+func (q queries) tooManyLeaders() *stat.PanelBuilder {
+	return statPanel(about{
+		id: panel.Crowded, title: "Locks with too many leaders",
+		description: "Locks that more replicas hold now than the elector allows. One scrape may show a handover twice; " +
+			"longer means that two replicas do the same work. Labels that several locks share are left out.",
+		unit: units.Short, noValue: "no data", width: 6, height: 3,
+		steps:   []dashboard.Threshold{base(green), from(1, red)},
+		targets: []target{{expr: countOf(q.crowded(), q.active()), legend: "with too many leaders"}},
+	})
+}
+
+func (q queries) nearLeaseEnd() *stat.PanelBuilder {
+	window := duration(q.cfg.Thresholds.LeaseWindow)
+	near := query.Op(q.nearLease(window), ">", query.Number(0.5))
+	over := query.Op(q.overruns(window), ">", query.Number(0.5))
+	return statPanel(about{
+		id: panel.NearLease, title: "Locks near or past their lease, last " + window,
+		description: "Locks with a run or a renewal that used more than 80 % of its lease. Past its end somebody else may " +
+			"already work: make the run shorter, the lease longer, or renew earlier.",
+		unit: units.Short, noValue: "no lease known", width: 6, height: 3,
+		steps:   []dashboard.Threshold{base(green), from(1, orange)},
+		targets: []target{{expr: countOf(query.Op(near, "or", over), q.leaseLength()), legend: "near or past their lease"}},
+	})
+}
+
+func (q queries) backendTrouble() *stat.PanelBuilder {
+	t := q.cfg.Thresholds
+	window := duration(t.ErrorWindow)
+	return statPanel(about{
+		id: panel.BackendTrouble, title: "Locks with backend errors, last " + window,
+		description: "Locks whose attempts met backend errors more often than the alert allows. Many locks at once point at " +
+			"the backend or the network, one lock at its configuration.",
+		unit: units.Short, noValue: "no data", width: 6, height: 3,
+		steps:   []dashboard.Threshold{base(green), from(1, orange)},
+		targets: []target{{expr: countOf(query.Op(q.errorRatio(window), ">", query.Number(t.ErrorRatio)), q.active()), legend: "with backend errors"}},
+	})
+}
+
+func (q queries) leaders() *stat.PanelBuilder {
+	return statPanel(about{
+		id: panel.Leaders, title: "Leaders",
+		description: "One tile per lock. A held lock is led or, in red, has no leader. A lock taken for single runs is running " +
+			"or idle, and idle is normal. A number counts the locks that share one label. The table says who leads.",
+		unit: units.Short, noValue: "no lock is reported: is the instrumentation built in, and scraped?", width: 24, height: 4,
+		steps: []dashboard.Threshold{base(green)},
+		targets: []target{
+			{ref: "Held", expr: q.held(q.active()), legend: q.cfg.Legend},
+			{ref: "Run", expr: q.run(q.active()), legend: q.cfg.Legend},
+		},
+	}).
+		Mappings([]dashboard.ValueMapping{words(says{0, "no leader", red}, says{1, "led", green}), several(green)}).
+		OverrideByQuery("Run", []dashboard.DynamicConfigValue{
+			property("mappings", []dashboard.ValueMapping{words(says{0, "idle", grey}, says{1, "running", blue}), several(blue)}),
+		}).
+		TextMode(common.BigValueTextModeValueAndName).
+		JustifyMode(common.BigValueJustifyModeCenter)
+}

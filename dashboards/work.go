@@ -1,0 +1,66 @@
+package dashboards
+
+import (
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
+	"github.com/grafana/grafana-foundation-sdk/go/units"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// work shows what was done under the locks.
+func (q queries) work() row {
+	return row{"Work under the lock", []cog.Builder[dashboard.Panel]{
+		q.execution(),
+		q.failures(),
+		q.workAfterLoss(),
+	}}
+}
+
+func (q queries) execution() *timeseries.PanelBuilder {
+	return linePanel(about{
+		id: panel.Execution, title: "Duration of runs against the lease",
+		description: "Half of the runs of each lock are faster than p50, all but one in a hundred than p99; the dashed red line is its " +
+			"lease. A p99 that nears the lease of a lock nobody renews is work that will lose its protection. Held leaderships are left out.",
+		unit: units.Seconds, noValue: "no run ended", width: 8, height: 8,
+		steps: plain(),
+		targets: []target{
+			{ref: "P50", expr: q.run(q.quantile(0.5, catalog.ExecutionDuration)), legend: "p50 " + q.cfg.Legend},
+			{ref: "P99", expr: q.run(q.quantile(0.99, catalog.ExecutionDuration)), legend: "p99 " + q.cfg.Legend},
+			{ref: "Lease", expr: q.run(q.leaseLength()), legend: "lease " + q.cfg.Legend},
+		},
+	}).
+		Min(0).
+		OverrideByQuery("Lease", []dashboard.DynamicConfigValue{
+			fixed(red), property("custom.lineStyle", map[string]any{"fill": "dash", "dash": []int{10, 10}}),
+		})
+}
+
+func (q queries) failures() *timeseries.PanelBuilder {
+	return barPanel(about{
+		id: panel.Failures, title: "Failed runs",
+		description: "Guarded bodies that returned an error or panicked. The lock did its part: look at the work itself.",
+		unit:        units.Short, noValue: "no data", width: 8, height: 8,
+		steps:   plain(),
+		targets: []target{{expr: q.increases(catalog.ExecutionFailures, "cause"), legend: "{{cause}}: " + q.cfg.Legend}},
+	})
+}
+
+func (q queries) workAfterLoss() *timeseries.PanelBuilder {
+	lost := query.Over("increase", q.replicas.Metric(catalog.WorkAfterLoss), rateInterval)
+	return barPanel(about{
+		id: panel.WorkAfterLoss, title: "Work after the lock was lost",
+		description: "Time that guarded bodies ran on after their term had ended, by replica. Anything above 0 can be work done twice: " +
+			"the body must stop when its context ends, and writes should carry the fencing token.",
+		unit: units.Seconds, noValue: "no data", width: 8, height: 8,
+		steps: plain(),
+		targets: []target{{
+			expr:   q.replicas.ByHolder("sum", lost),
+			legend: q.cfg.Legend + "  {{" + q.cfg.Scope.Holder + "}}",
+		}},
+	}).
+		ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdContinuousReds))
+}
