@@ -1,0 +1,90 @@
+package alerts
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// familyLabel is the label of leader_elector_info that names the family.
+const familyLabel = "family"
+
+// annotations are the texts and links of an alert.
+func (b builder) annotations(d draft) map[string]string {
+	a := map[string]string{}
+	maps.Copy(a, b.Annotations)
+	a["summary"] = d.summary
+	a["description"] = d.description + " " + b.lookUp()
+	if b.RunbookBaseURL != "" {
+		a["runbook_url"] = strings.TrimSuffix(b.RunbookBaseURL, "/") + "/" + Prefix + d.name + ".md"
+	}
+	if b.DashboardUID != "" {
+		a["dashboard_url"] = b.dashboardURL(d.panel)
+		// Grafana wants both or neither.
+		a["__dashboardUid__"] = b.DashboardUID
+		a["__panelId__"] = strconv.Itoa(d.panel)
+	}
+	return a
+}
+
+// dashboardURL links to a panel with the alert's lock chosen.
+func (b builder) dashboardURL(panel int) string {
+	url := fmt.Sprintf("%s/d/%s?viewPanel=%d", strings.TrimSuffix(b.DashboardBaseURL, "/"), b.DashboardUID, panel)
+	for _, l := range b.ScopeLabels {
+		// A label that the series lack would choose the empty value.
+		url += fmt.Sprintf("{{ with $labels.%[1]s }}&var-%[1]s={{ . | urlquery }}{{ end }}", l)
+	}
+	return url
+}
+
+// where names the scope of the alert, as in "job a, namespace b".
+func (b builder) where() string {
+	var s strings.Builder
+	for _, l := range b.scope.TargetLabels() {
+		fmt.Fprintf(&s, "{{ with $labels.%[1]s }} in %[1]s {{ . }}{{ end }}", l)
+	}
+	return s.String()
+}
+
+// lock names the lock by its label.
+func (b builder) lock() string { return "{{ $labels." + catalog.LockName.Name + " }}" }
+
+// lookUp tells a reader which lock a label stands for. The family is asked
+// for while the text is made: a join in the expression could make the alert
+// vanish where the series is missing, or fail where replicas disagree (C25).
+func (b builder) lookUp() string {
+	info := b.scope.Metric(catalog.ElectorInfo, query.Unequal(familyLabel, ""))
+	return b.withQuery("max by ("+familyLabel+") (%s)", info, `The lock is of family {{ . | first | label "`+familyLabel+`" }}. `) +
+		"If the label is a hash, `gen-dashboards label --key-file FILE --key-id ID NAME` prints the label of a name."
+}
+
+// withQuery prints text where a query, asked while the text is made, has a
+// result. Its %s is the series, restricted to the alert's own lock.
+func (b builder) withQuery(format string, series query.Expr, text string) string {
+	var own []string
+	args := ""
+	for _, l := range b.ScopeLabels {
+		own = append(own, l+"=%q")
+		args += " $labels." + l
+	}
+	selector, braces := strings.CutSuffix(strings.ReplaceAll(string(series), "%", "%%"), "}")
+	if braces {
+		selector += ","
+	} else {
+		selector += "{"
+	}
+	q := fmt.Sprintf(format, selector+strings.Join(own, ",")+"}")
+	return "{{ with query (printf " + literal(q) + args + ") }}" + text + "{{ end }}"
+}
+
+// literal quotes a string for a template, readably where that is possible.
+func literal(s string) string {
+	if strings.Contains(s, "`") {
+		return strconv.Quote(s)
+	}
+	return "`" + s + "`"
+}

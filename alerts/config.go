@@ -1,0 +1,201 @@
+package alerts
+
+import (
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+)
+
+// Config holds every knob of the rules. Start from [Default]: the zero value
+// is refused by [Config.Validate]. Durations are written as Prometheus writes
+// them: 90s, 5m, 1h30m.
+type Config struct {
+	// ScopeLabels tell locks apart across replicas; lock_name must be among
+	// them. The others are labels that scrape targets carry too: a lock shared
+	// between clusters needs cluster taken out, one shared by two jobs needs
+	// job taken out. A label that no series has does no harm.
+	ScopeLabels []string `yaml:"scopeLabels"`
+	// HolderLabel tells replicas apart: instance, or pod on Kubernetes. Every
+	// series must have it: without it replicas merge and SplitBrain is blind.
+	HolderLabel string `yaml:"holderLabel"`
+	// Selector restricts the rules to matching series, as in job=~"a|b".
+	// Matchers on lock_name leave out series that carry no lock.
+	Selector string `yaml:"selector"`
+	// ScrapeInterval is the time between samples: of the scrape, or of the
+	// push on push pipelines.
+	ScrapeInterval model.Duration `yaml:"scrapeInterval"`
+	// Group is the rule group that the rules go into.
+	Group Group `yaml:"group"`
+	// SeverityLabel is the label that carries the severity.
+	SeverityLabel string `yaml:"severityLabel"`
+	// Labels and Annotations are added to every alert.
+	Labels      map[string]string `yaml:"labels"`
+	Annotations map[string]string `yaml:"annotations"`
+	// RunbookBaseURL is what /LeaderElection<Name>.md is appended to; empty:
+	// no runbook_url.
+	RunbookBaseURL string `yaml:"runbookBaseURL"`
+	// DashboardBaseURL is Grafana's address; empty: dashboard_url is a path.
+	DashboardBaseURL string `yaml:"dashboardBaseURL"`
+	// DashboardUID is the overview dashboard's uid; empty: no links to panels.
+	DashboardUID string `yaml:"dashboardUID"`
+	// Alerts are the alerts' own knobs.
+	Alerts Alerts `yaml:"alerts"`
+}
+
+// Group is a rule group.
+type Group struct {
+	Name string `yaml:"name"`
+	// Interval is the time between evaluations; 0: the server's own.
+	Interval model.Duration `yaml:"interval"`
+}
+
+// Alerts are the knobs of each alert.
+type Alerts struct {
+	NoAcquisition NoAcquisition `yaml:"noAcquisition"`
+	NoLeader      NoLeader      `yaml:"noLeader"`
+	SplitBrain    SplitBrain    `yaml:"splitBrain"`
+	Flapping      Flapping      `yaml:"flapping"`
+	BackendErrors BackendErrors `yaml:"backendErrors"`
+	NearLease     NearLease     `yaml:"nearLease"`
+	LeaseExceeded LeaseExceeded `yaml:"leaseExceeded"`
+	WorkAfterLoss WorkAfterLoss `yaml:"workAfterLoss"`
+}
+
+// Firing says whether and how an alert fires once its expression is true.
+type Firing struct {
+	Enabled  bool   `yaml:"enabled"`
+	Severity string `yaml:"severity"`
+	// For is how long the expression must be true; 0: at once.
+	For model.Duration `yaml:"for"`
+	// KeepFiringFor is how long the alert outlives its expression; 0: not.
+	KeepFiringFor model.Duration `yaml:"keepFiringFor"`
+}
+
+// NoAcquisition: attempts are made and none wins.
+type NoAcquisition struct {
+	Firing `yaml:",inline"`
+	// Window is looked at for attempts and wins. Locks that declare an
+	// interval longer than half of it are left out.
+	Window model.Duration `yaml:"window"`
+}
+
+// NoLeader: a lock that is meant to be held has no holder.
+type NoLeader struct {
+	// LeaseFactor times the lease is how long a lock may go without a leader
+	// before For begins; 0: For alone decides.
+	LeaseFactor float64 `yaml:"leaseFactor"`
+	// Lookback bounds the search for the last leader, and with it the longest
+	// tolerance that LeaseFactor can give.
+	Lookback model.Duration `yaml:"lookback"`
+	// Critical fires while every target is up.
+	Critical Firing `yaml:"critical"`
+	// Warning fires while a target is down: the leader may be alive there.
+	Warning Firing `yaml:"warning"`
+}
+
+// SplitBrain: more leaders than the elector allows.
+type SplitBrain struct {
+	Firing `yaml:",inline"`
+	// Window is how long a replica must claim the lock in every sample before
+	// it counts.
+	Window model.Duration `yaml:"window"`
+}
+
+// Flapping: leadership of a held lock changes hands too often.
+type Flapping struct {
+	Firing `yaml:",inline"`
+	Window model.Duration `yaml:"window"`
+	// Handovers in the window are tolerated; so are one more than there are
+	// replicas, whichever is more: a rolling restart moves the leader once a
+	// replica.
+	Handovers int `yaml:"handovers"`
+}
+
+// BackendErrors: too many attempts meet a backend error.
+type BackendErrors struct {
+	Window model.Duration `yaml:"window"`
+	// Recent is the time within which the last error must lie: an outage
+	// that is over does not page.
+	Recent model.Duration `yaml:"recent"`
+	// MinErrors is the least number of errors in the window.
+	MinErrors int `yaml:"minErrors"`
+	// Critical fires only while nobody leads.
+	Critical ErrorShare `yaml:"critical"`
+	Warning  ErrorShare `yaml:"warning"`
+}
+
+// ErrorShare is one severity of BackendErrors.
+type ErrorShare struct {
+	Firing `yaml:",inline"`
+	// Share of attempts, from 0 to 1, above which the alert fires.
+	Share float64 `yaml:"share"`
+}
+
+// NearLease: runs or renewals came close to the end of their lease.
+type NearLease struct {
+	Firing `yaml:",inline"`
+	Window model.Duration `yaml:"window"`
+	// MinTimes is how often it must happen in the window.
+	MinTimes int `yaml:"minTimes"`
+}
+
+// LeaseExceeded: terms ran past the end of their lease.
+type LeaseExceeded struct {
+	Firing `yaml:",inline"`
+	Window model.Duration `yaml:"window"`
+	// MinTimes is how often it must happen in the window.
+	MinTimes int `yaml:"minTimes"`
+}
+
+// WorkAfterLoss: a guarded body went on after its lock was gone.
+type WorkAfterLoss struct {
+	Firing `yaml:",inline"`
+	Window model.Duration `yaml:"window"`
+	// Tolerance is how much work after loss one replica may do in the window:
+	// noticing a loss takes a moment.
+	Tolerance model.Duration `yaml:"tolerance"`
+}
+
+// Severities of the default configuration.
+const (
+	critical = "critical"
+	warning  = "warning"
+)
+
+// Default returns the configuration that the generated files are made with:
+// scrape every 30 s, targets told apart by instance.
+func Default() Config {
+	return Config{
+		ScopeLabels:      []string{"cluster", "namespace", "job", catalog.LockName.Name},
+		HolderLabel:      "instance",
+		ScrapeInterval:   model.Duration(30 * time.Second),
+		Group:            Group{Name: "leader-election"},
+		SeverityLabel:    "severity",
+		RunbookBaseURL:   "https://github.com/leaderscope/leaderscope/blob/main/alerts/runbooks",
+		DashboardBaseURL: "",
+		DashboardUID:     panel.OverviewUID,
+		Alerts: Alerts{
+			NoAcquisition: NoAcquisition{Firing: fires(warning, 5, 10), Window: minutes(10)},
+			NoLeader:      NoLeader{LeaseFactor: 2, Lookback: minutes(15), Critical: fires(critical, 2, 0), Warning: fires(warning, 5, 0)},
+			SplitBrain:    SplitBrain{Firing: fires(critical, 1, 5), Window: minutes(1)},
+			Flapping:      Flapping{Firing: fires(warning, 1, 15), Window: minutes(15), Handovers: 4},
+			BackendErrors: BackendErrors{
+				Window: minutes(10), Recent: minutes(4), MinErrors: 3,
+				Critical: ErrorShare{Firing: fires(critical, 5, 0), Share: 0.5},
+				Warning:  ErrorShare{Firing: fires(warning, 5, 0), Share: 0.1},
+			},
+			NearLease:     NearLease{Firing: fires(warning, 0, 15), Window: minutes(30), MinTimes: 1},
+			LeaseExceeded: LeaseExceeded{Firing: fires(critical, 0, 15), Window: minutes(30), MinTimes: 1},
+			WorkAfterLoss: WorkAfterLoss{Firing: fires(critical, 0, 15), Window: minutes(30), Tolerance: model.Duration(5 * time.Second)},
+		},
+	}
+}
+
+func minutes(n int) model.Duration { return model.Duration(time.Duration(n) * time.Minute) }
+
+func fires(severity string, holdMinutes, keepMinutes int) Firing {
+	return Firing{Enabled: true, Severity: severity, For: minutes(holdMinutes), KeepFiringFor: minutes(keepMinutes)}
+}

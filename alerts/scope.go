@@ -1,0 +1,57 @@
+package alerts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// scope is what the rules look at and group by.
+func (c Config) scope() (query.Scope, error) {
+	matchers, err := parseSelector(c.Selector)
+	if err != nil {
+		return query.Scope{}, err
+	}
+	onTarget := slices.DeleteFunc(slices.Clone(matchers), func(m query.Matcher) bool { return m.Label == catalog.LockName.Name })
+	return query.Scope{Labels: c.ScopeLabels, Holder: c.HolderLabel, Matchers: matchers, TargetMatchers: onTarget}, nil
+}
+
+// parseSelector reads label matchers, with or without braces.
+func parseSelector(s string) ([]query.Matcher, error) {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return nil, nil
+	}
+	if !strings.HasPrefix(s, "{") {
+		s = "{" + s + "}"
+	}
+	parsed, err := parser.NewParser(parser.Options{}).ParseMetricSelector(s)
+	if err != nil {
+		return nil, fmt.Errorf("selector: %q is no list of label matchers (%w); write it as in job=~\"a|b\"", s, err)
+	}
+	var out []query.Matcher
+	for _, m := range parsed {
+		if m.Name == labels.MetricName || seriesLabels()[m.Name] {
+			return nil, fmt.Errorf("selector: %q matches on %s, which not every series has; use labels of the targets, or %s", s, m.Name, catalog.LockName.Name)
+		}
+		out = append(out, query.Matcher{Label: m.Name, Op: m.Type.String(), Value: m.Value})
+	}
+	return out, nil
+}
+
+// seriesLabels are the labels that only some of the metrics carry.
+func seriesLabels() map[string]bool {
+	only := map[string]bool{labels.BucketLabel: true}
+	for _, m := range catalog.All() {
+		for _, l := range m.Labels {
+			only[l.Name] = true
+		}
+	}
+	return only
+}

@@ -1,0 +1,37 @@
+package query
+
+import "github.com/leaderscope/leaderscope/instrument/catalog"
+
+// Increased adds up the events of a counter in a window, by scope.
+func (s Scope) Increased(m *catalog.Metric, window string, matchers ...Matcher) Expr {
+	return s.By("sum", Over("increase", s.Metric(m, matchers...), window))
+}
+
+// BackendErrors are the attempts that met a backend error in a window.
+func (s Scope) BackendErrors(window string) Expr {
+	reason, _ := catalog.NotAcquired.Label("reason")
+	return s.Increased(catalog.NotAcquired, window, Equal(reason.Name, catalog.BackendError.String()))
+}
+
+// BackendErrorShare is the share of attempts that met a backend error.
+func (s Scope) BackendErrorShare(window string) Expr {
+	return Op(s.BackendErrors(window), "/", s.Increased(catalog.Attempts, window))
+}
+
+// Hold is 1 for the locks that are campaigned for and held, judged by what
+// was seen in the window: a lock whose last replica just died is still one.
+func (s Scope) Hold(window string, matchers ...Matcher) Expr {
+	mode, _ := catalog.ElectorInfo.Label("mode")
+	info := s.Metric(catalog.ElectorInfo, append([]Matcher{Equal(mode.Name, catalog.ModeHold.String())}, matchers...)...)
+	return s.By("max", Over("max_over_time", info, window))
+}
+
+// NearLease counts the runs and renewals of a window that used more than
+// catalog.NearLeaseBound of their lease. The buckets are subtracted before
+// the increase is taken: two increases are extrapolated differently where one
+// series began near zero, and their difference would not be 0 when it is.
+func (s Scope) NearLease(window, step string) Expr {
+	bound := string(Number(catalog.NearLeaseBound))
+	beyond := Op(s.Count(catalog.LeaseUsageRatio), "- ignoring (le)", s.Bucket(catalog.LeaseUsageRatio, Equal("le", bound)))
+	return s.By("sum", Call("increase", Expr("("+string(beyond)+")["+window+":"+step+"]")))
+}
