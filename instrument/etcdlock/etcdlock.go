@@ -44,9 +44,9 @@ func NewTryMutex(c *clientv3.Client, prefix string, ttl time.Duration) instrumen
 // Election campaigns with e, which was made from s. The session stays the
 // caller's: Release resigns and leaves it open.
 //
-// The lease end is known with the first renewal, a third of the TTL after the
-// session was opened at the latest, and is late by at most one round trip:
-// the client shows when a renewal was answered, not when it was asked for.
+// The lease end is asked for once after winning, and late by at most a second.
+// After the first renewal it is late by at most one round trip: the client
+// shows when a renewal was answered, not when it was sent.
 func Election(s *concurrency.Session, e *concurrency.Election, value string) instrument.Acquirer {
 	return &borrowed{session: s, candidate: election{e, value}}
 }
@@ -126,11 +126,13 @@ func (b *borrowed) Acquire(ctx context.Context) (instrument.Lease, error) {
 	if err := win(ctx, b.session, b.candidate); err != nil {
 		return nil, err
 	}
+	l := &listener{session: b.session, end: leaseEnd(ctx, b.session)}
 	return instrument.NewLease(
 		b.candidate.release,
 		instrument.Token(b.candidate.token()),
 		instrument.LostOn(b.session.Done()),
-		instrument.WatchWith(listener{b.session}.Watch),
+		instrument.ExpiryFrom(l.Expiry),
+		instrument.WatchWith(l.Watch),
 	), nil
 }
 

@@ -154,7 +154,7 @@ func TestListenerBelievesNoAnswerThatCameAfterTheLeaseEnd_C16(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			listener{session}.Watch(t.Context(), s)
+			(&listener{session: session}).Watch(t.Context(), s)
 		}()
 		answers <- &clientv3.LeaseKeepAliveResponse{TTL: 15}
 		want := time.Now().Add(15 * time.Second)
