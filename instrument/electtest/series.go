@@ -1,0 +1,103 @@
+// Package electtest helps to test electors and their adapters: a scripted
+// elector, a clock that the test moves, and readings of what a middleware
+// would export. It belongs in tests only.
+package electtest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+)
+
+// Series maps a series, written name{label="value"} without lock_name, to its
+// value. A histogram is there as its _count and _sum, and as each bucket that
+// counted something: name_bucket{le="0.5"}, not cumulated.
+type Series map[string]float64
+
+// Read returns all series of one lock label as they are now.
+func Read(m *instrument.Middleware, label string) Series {
+	got := Series{}
+	m.Collect(func(s *instrument.Sample) {
+		if s.Metric.PerLock && s.Lock == label {
+			got.add(s)
+		}
+	})
+	return got
+}
+
+// ReadProcess returns the series that belong to no lock.
+func ReadProcess(m *instrument.Middleware) Series {
+	got := Series{}
+	m.Collect(func(s *instrument.Sample) {
+		if !s.Metric.PerLock {
+			got.add(s)
+		}
+	})
+	return got
+}
+
+// Labels returns the lock labels that have series, sorted.
+func Labels(m *instrument.Middleware) []string {
+	seen := map[string]bool{}
+	m.Collect(func(s *instrument.Sample) {
+		if s.Metric.PerLock {
+			seen[s.Lock] = true
+		}
+	})
+	return slices.Sorted(maps.Keys(seen))
+}
+
+func (r Series) add(s *instrument.Sample) {
+	labels := s.Metric.Labels
+	if s.Histogram == nil {
+		r[Key(s.Metric.Name, labels, s.Values[:])] = s.Value
+		return
+	}
+	r[s.Metric.Count()] = float64(s.Histogram.Count())
+	r[s.Metric.Sum()] = s.Histogram.Sum
+	for i, n := range s.Histogram.Counts {
+		if n == 0 {
+			continue
+		}
+		le := "+Inf"
+		if i < len(s.Metric.Bounds) {
+			le = number(s.Metric.Bounds[i])
+		}
+		r[Key(s.Metric.Bucket(), []catalog.Label{{Name: "le"}}, []string{le})] = float64(n)
+	}
+}
+
+// Key writes a series the way Series names it; empty values are left out, as
+// Prometheus does.
+func Key(name string, labels []catalog.Label, values []string) string {
+	var parts []string
+	for i, l := range labels {
+		if values[i] != "" {
+			parts = append(parts, l.Name+`="`+values[i]+`"`)
+		}
+	}
+	if len(parts) == 0 {
+		return name
+	}
+	return name + "{" + strings.Join(parts, ",") + "}"
+}
+
+// With returns a copy with these values set, for comparing whole sets: what a
+// test does not name must be as it was.
+func (r Series) With(changes Series) Series {
+	merged := maps.Clone(r)
+	maps.Copy(merged, changes)
+	return merged
+}
+
+// Without returns a copy that lacks these series.
+func (r Series) Without(keys ...string) Series {
+	rest := maps.Clone(r)
+	for _, k := range keys {
+		delete(rest, k)
+	}
+	return rest
+}

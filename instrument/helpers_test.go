@@ -1,0 +1,132 @@
+package instrument_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/redact"
+)
+
+var errBackend = errors.New("dial tcp 10.0.0.1:6379: connection refused")
+
+const s = time.Second
+
+// zero is what a fresh run-mode election shows, beside what a test changes.
+var zero = electtest.Series{
+	"leader_attempts_total":                             0,
+	"leader_acquired_total":                             0,
+	`leader_not_acquired_total{reason="contended"}`:     0,
+	`leader_not_acquired_total{reason="already_held"}`:  0,
+	`leader_not_acquired_total{reason="timeout"}`:       0,
+	`leader_not_acquired_total{reason="canceled"}`:      0,
+	`leader_not_acquired_total{reason="session_lost"}`:  0,
+	`leader_not_acquired_total{reason="backend_error"}`: 0,
+	`leader_not_acquired_total{reason="panic"}`:         0,
+	`leader_not_acquired_total{reason="unknown"}`:       0,
+	"leader_active":                                  0,
+	"leader_running":                                 0,
+	"leader_pending":                                 0,
+	"leader_pending_age_seconds":                     0,
+	"leader_acquire_duration_seconds_count":          0,
+	"leader_acquire_duration_seconds_sum":            0,
+	"leader_execution_duration_seconds_count":        0,
+	"leader_execution_duration_seconds_sum":          0,
+	`leader_execution_failures_total{cause="error"}`: 0,
+	`leader_execution_failures_total{cause="panic"}`: 0,
+	"leader_work_after_loss_seconds_total":           0,
+	`leader_terms_ended_total{cause="released"}`:     0,
+	`leader_terms_ended_total{cause="lost"}`:         0,
+	`leader_terms_ended_total{cause="expired"}`:      0,
+	`leader_terms_ended_total{cause="canceled"}`:     0,
+	`leader_terms_ended_total{cause="abandoned"}`:    0,
+	`leader_releases_total{result="ok"}`:             0,
+	`leader_releases_total{result="error"}`:          0,
+	`leader_releases_total{result="not_owner"}`:      0,
+	`leader_renewals_total{result="ok"}`:             0,
+	`leader_renewals_total{result="error"}`:          0,
+	`leader_renewals_total{result="timeout"}`:        0,
+	`leader_renewals_total{result="canceled"}`:       0,
+	`leader_renewals_total{result="lost"}`:           0,
+	"leader_renewal_duration_seconds_count":          0,
+	"leader_renewal_duration_seconds_sum":            0,
+	"leader_max_leaders":                             1,
+	`leader_elector_info{mode="run"}`:                1,
+}
+
+// leased is zero for an election that declares a lease of that length.
+func leased(d time.Duration) electtest.Series {
+	return zero.With(electtest.Series{
+		"leader_lease_duration_seconds":  d.Seconds(),
+		"leader_lease_usage_ratio_count": 0,
+		"leader_lease_usage_ratio_sum":   0,
+		"leader_lease_overruns_total":    0,
+	})
+}
+
+// held is a set as a hold-mode election shows it.
+func held(r electtest.Series) electtest.Series {
+	return r.Without(`leader_elector_info{mode="run"}`).With(electtest.Series{`leader_elector_info{mode="hold"}`: 1})
+}
+
+func newMiddleware(t *testing.T, opts ...instrument.Option) *instrument.Middleware {
+	t.Helper()
+	m, err := instrument.New(append([]instrument.Option{instrument.WithRedactor(redact.Raw())}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// check compares the whole set of series of the lock "x". Buckets and the
+// last-acquired timestamp are compared only where the test names them.
+func check(t *testing.T, m *instrument.Middleware, at string, want electtest.Series) {
+	t.Helper()
+	got := electtest.Read(m, "x")
+	unnamed := cmpopts.IgnoreMapEntries(func(k string, _ float64) bool {
+		if _, named := want[k]; named {
+			return false
+		}
+		return k == "leader_last_acquired_timestamp_seconds" || isBucket(k)
+	})
+	if diff := cmp.Diff(want, got, unnamed, cmpopts.EquateApprox(0, 1e-6)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", at, diff)
+	}
+}
+
+func isBucket(key string) bool {
+	for i := range key {
+		if key[i] == '{' {
+			return i > 7 && key[i-7:i] == "_bucket"
+		}
+	}
+	return false
+}
+
+// bubble runs a test on a virtual clock; leaked goroutines fail it.
+func bubble(t *testing.T, name string, f func(t *testing.T)) {
+	t.Run(name, func(t *testing.T) { synctest.Test(t, f) })
+}
+
+func acquire(t *testing.T, e *instrument.Election, a instrument.Acquirer) *instrument.Term {
+	t.Helper()
+	term, err := e.Acquire(context.Background(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return term
+}
+
+func release(t *testing.T, term *instrument.Term) {
+	t.Helper()
+	if err := term.Release(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
