@@ -17,14 +17,15 @@ const MaxLabelSize = 128
 func Valid(text string) string { return shorten(clean(text)) }
 
 // single is the label of one lock: valid, never empty, and never one of the
-// labels that stand for several locks.
+// labels that stand for several locks. A name that had to be changed gets a
+// digest of itself, so that two such names do not become one lock.
 func single(name string) string {
-	text := shorten(strings.ReplaceAll(clean(name), Wildcard, "_"))
-	switch text {
-	case "":
+	text := strings.ReplaceAll(clean(name), Wildcard, "_")
+	switch {
+	case name == "":
 		return "unnamed"
-	case Redacted, Overflow:
-		return text + "_"
+	case text == Redacted || text == Overflow || text != name || len(text) > MaxLabelSize:
+		return cut(text, MaxLabelSize-len(digest(name))) + digest(name)
 	default:
 		return text
 	}
@@ -39,17 +40,27 @@ func clean(text string) string {
 	}, strings.ToValidUTF8(text, "_"))
 }
 
-// shorten keeps long texts apart: cut alone, two names with one beginning
-// would become one lock with two leaders.
+// shorten keeps long texts apart: cut alone, two families with one beginning
+// would become one.
 func shorten(text string) string {
 	if len(text) <= MaxLabelSize {
 		return text
 	}
-	sum := sha256.Sum256([]byte(text))
-	tail := "~" + hex.EncodeToString(sum[:8])
-	head := text[:MaxLabelSize-len(tail)]
-	for !utf8.ValidString(head) {
-		head = head[:len(head)-1]
+	return cut(text, MaxLabelSize-len(digest(text))) + digest(text)
+}
+
+// cut takes at most n bytes and no half character.
+func cut(text string, n int) string {
+	if len(text) > n {
+		text = text[:n]
 	}
-	return head + tail
+	for !utf8.ValidString(text) {
+		text = text[:len(text)-1]
+	}
+	return text
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "~" + hex.EncodeToString(sum[:8])
 }

@@ -1,0 +1,200 @@
+package prom_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/leaderscope/leaderscope/exporter/prom"
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/redact"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+const s = time.Second
+
+func hashed(t *testing.T) *redact.Policy {
+	t.Helper()
+	p, err := redact.Hash([]byte("0123456789abcdef0123456789abcdef"), "k1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func newRegistry(t *testing.T, opts ...instrument.Option) (*instrument.Middleware, *prometheus.Registry) {
+	t.Helper()
+	m, err := instrument.New(opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := prometheus.NewPedanticRegistry()
+	if _, err := prom.Register(r, m); err != nil {
+		t.Fatal(err)
+	}
+	return m, r
+}
+
+func scrape(t *testing.T, g prometheus.Gatherer) string {
+	t.Helper()
+	rec := httptest.NewRecorder()
+	promhttp.HandlerFor(g, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}).
+		ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
+	if rec.Code != 200 {
+		t.Fatalf("scrape: %d %s", rec.Code, rec.Body)
+	}
+	return rec.Body.String()
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+// script goes through every metric of the catalogue on a virtual clock.
+func script(t *testing.T, m *instrument.Middleware) {
+	t.Helper()
+	ctx := context.Background()
+	job := m.Election("tenant-42/nightly", instrument.LeaseDuration(10*s), instrument.ExpectEvery(60*s), instrument.Backend("redis"), instrument.Family("nightly"))
+	run := func(d time.Duration, err error) {
+		_ = job.Run(ctx, electtest.Wins(instrument.NewLease(nil, instrument.Token(7))), func(context.Context, *instrument.Term) error {
+			time.Sleep(d)
+			return err
+		})
+	}
+	run(3*s, nil)
+	run(9*s, errors.New("no disk"))
+	run(12*s, nil)
+	_, _ = job.Acquire(ctx, electtest.Fails(errors.New("refused")))
+	_, _ = job.Acquire(ctx, electtest.Fails(instrument.ErrContended))
+
+	lead := m.Election("primary", instrument.Hold(), instrument.LeaseDuration(15*s), instrument.Backend("etcd"), instrument.MaxLeaders(2))
+	term, err := lead.Acquire(ctx, electtest.Wins(instrument.NewLease(nil, instrument.Token(12),
+		instrument.RenewWith(func(context.Context) error { time.Sleep(20 * time.Millisecond); return nil }))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(5 * s)
+	if err := term.Renew(ctx); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = lead.Acquire(ctx, electtest.NewElector(electtest.Step{Wait: 30 * s, Err: instrument.ErrContended})) }()
+	time.Sleep(2 * s)
+}
+
+func TestOneScriptedScenarioGivesTheGoldenExposition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, r := newRegistry(t, instrument.WithRedactor(hashed(t)))
+		script(t, m)
+		text := scrape(t, r)
+		golden(t, "scenario.prom", text)
+		for _, secret := range []string{"tenant", "primary", "refused", "no disk"} {
+			if strings.Contains(text, secret) {
+				t.Errorf("the exposition contains %q", secret)
+			}
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
+func TestAStandbyShowsEverythingAtZeroAndPromlintIsSilent(t *testing.T) {
+	m, r := newRegistry(t, instrument.WithRedactor(hashed(t)))
+	m.Election("tenant-42/primary", instrument.Hold(), instrument.LeaseDuration(15*s), instrument.Backend("etcd"))
+	golden(t, "standby.prom", scrape(t, r))
+	problems, err := testutil.GatherAndLint(r)
+	if err != nil || len(problems) > 0 {
+		t.Errorf("promlint: %v %v", problems, err)
+	}
+}
+
+func TestC23ErrorTextsNeverLeaveTheProcess(t *testing.T) {
+	m, r := newRegistry(t)
+	e := m.Election("tenant-42/orders")
+	for i := range 500 {
+		err := &netError{port: 40000 + i}
+		_, _ = e.Acquire(context.Background(), electtest.Fails(err))
+	}
+	text := scrape(t, r)
+	if want := `leader_not_acquired_total{lock_name="redacted",reason="backend_error"} 500`; !strings.Contains(text, want) {
+		t.Errorf("want %s in\n%s", want, text)
+	}
+	for _, secret := range []string{"tenant", "orders", "hunter2", "10.0.0.1"} {
+		if strings.Contains(text, secret) {
+			t.Errorf("the exposition contains %q", secret)
+		}
+	}
+}
+
+type netError struct{ port int }
+
+func (e *netError) Error() string {
+	return "dial postgres://app:hunter2@10.0.0.1/tenant-42/orders: refused"
+}
+
+func TestC55BuildingTwiceOnOneRegistryLosesNothing(t *testing.T) {
+	m, r := newRegistry(t, instrument.WithRedactor(redact.Raw()))
+	again, err := prom.Register(r, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []*instrument.Election{m.Election("x"), m.Election("x")} {
+		for range 5 {
+			_, _ = e.Acquire(context.Background(), electtest.Fails(instrument.ErrContended))
+		}
+	}
+	if want := `leader_attempts_total{lock_name="x"} 10`; !strings.Contains(scrape(t, r), want) {
+		t.Errorf("want %s", want)
+	}
+	other, err := instrument.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := prom.Register(r, other); err == nil {
+		t.Error("another middleware on one registry must be an error")
+	}
+	if !r.Unregister(again) {
+		t.Error("the shared collector can be unregistered")
+	}
+	if _, err := prom.Register(r, m); err != nil {
+		t.Errorf("building again after closing: %v", err)
+	}
+	if want := `leader_attempts_total{lock_name="x"} 10`; !strings.Contains(scrape(t, r), want) {
+		t.Errorf("after building again, want %s", want)
+	}
+}
+
+func TestAHostileNameDoesNotBreakTheScrape(t *testing.T) {
+	m, r := newRegistry(t, instrument.WithRedactor(redact.Raw()))
+	for _, name := range []string{"", "a\xffb", "a\nb", `a"b\`, strings.Repeat("x", 10000), "overflow"} {
+		m.Election(name, instrument.Backend("b\xff"), instrument.Family("\x00"))
+	}
+	if n := strings.Count(scrape(t, r), "\nleader_active{"); n != 6 {
+		t.Errorf("%d locks, want 6", n)
+	}
+}
