@@ -47,8 +47,8 @@ func (q queries) backendErrors() *timeseries.PanelBuilder {
 		description: "Share of the attempts of each lock that failed because the backend could not be asked. The dashed lines are " +
 			"the alert's. All locks at once: the backend or the network. One lock: its settings or rights.",
 		unit: units.PercentUnit, noValue: "no attempts", width: 8, height: 8,
-		steps:   []dashboard.Threshold{base(green), from(t.ErrorRatio, orange), from(t.ErrorRatioCritical, red)},
-		targets: []target{{expr: q.errorRatio(window), legend: q.cfg.Legend}},
+		steps:   []dashboard.Threshold{base(green), from(t.ErrorShare, orange), from(t.ErrorShareCritical, red)},
+		targets: []target{{expr: q.errorShare(), legend: q.cfg.Legend}},
 	}).
 		Min(0).AxisSoftMax(1)
 }

@@ -101,6 +101,7 @@ func statPanel(a about) *stat.PanelBuilder {
 		ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"})).
 		ColorMode(common.BigValueColorModeBackground).
 		GraphMode(common.BigValueGraphModeNone).
+		Orientation(common.VizOrientationAuto).
 		TextMode(common.BigValueTextModeAuto)
 }
 
@@ -122,9 +123,12 @@ func limitPanel(a about) *timeseries.PanelBuilder {
 }
 
 // barPanel draws events: a bar says that something happened, no bar that
-// nothing did.
+// nothing did. The legend begins with those who had the most.
 func barPanel(a about) *timeseries.PanelBuilder {
-	return linePanel(a).DrawStyle(common.GraphDrawStyleBars).FillOpacity(60)
+	return linePanel(a).DrawStyle(common.GraphDrawStyleBars).FillOpacity(60).
+		Legend(common.NewVizLegendOptionsBuilder().
+			ShowLegend(true).DisplayMode(common.LegendDisplayModeTable).Placement(common.LegendPlacementBottom).
+			Calcs([]string{"max"}).SortBy("Max").SortDesc(true))
 }
 
 // timelinePanel draws the state of each series over time.
@@ -171,6 +175,7 @@ const (
 	red    = "red"
 	blue   = "blue"
 	grey   = "text"
+	unseen = "transparent"
 )
 
 // base is the colour below every threshold, from starts one.

@@ -70,10 +70,12 @@ type Scope struct {
 
 // Thresholds are the limits that panels draw: those of the alerts.
 type Thresholds struct {
-	// ErrorRatio and ErrorRatioCritical are shares of attempts, 0 to 1, that
+	// ErrorShare and ErrorShareCritical are shares of attempts, 0 to 1, that
 	// met a backend error within ErrorWindow.
-	ErrorRatio, ErrorRatioCritical float64
+	ErrorShare, ErrorShareCritical float64
 	ErrorWindow                    time.Duration
+	// MinErrors is the least number of errors that counts.
+	MinErrors int
 	// Headroom is the share of the lease, 0 to 1, that should be left.
 	Headroom float64
 	// LeaseWindow is how long a run that came near its lease is remembered.
@@ -90,7 +92,7 @@ func Default() Config {
 			ScrapeInterval: 30 * time.Second,
 		},
 		Thresholds: Thresholds{
-			ErrorRatio: 0.1, ErrorRatioCritical: 0.5, ErrorWindow: 10 * time.Minute,
+			ErrorShare: 0.1, ErrorShareCritical: 0.5, ErrorWindow: 10 * time.Minute, MinErrors: 3,
 			Headroom: 0.2, LeaseWindow: 30 * time.Minute,
 		},
 		UID:        panel.OverviewUID,
@@ -155,8 +157,8 @@ func (s Scope) validate() error {
 }
 
 func (t Thresholds) valid() bool {
-	for _, ratio := range []float64{t.ErrorRatio, t.ErrorRatioCritical, t.Headroom} {
-		if !(ratio > 0 && ratio <= 1) {
+	for _, ratio := range []float64{t.ErrorShare, t.ErrorShareCritical, t.Headroom} {
+		if !(ratio >= 0 && ratio <= 1) {
 			return false
 		}
 	}

@@ -29,11 +29,11 @@ func (q queries) holderTimeline() *statetimeline.PanelBuilder {
 		unit: units.Short, noValue: "no data", width: 24, height: 9,
 		steps: []dashboard.Threshold{base(grey), from(1, green)},
 		targets: []target{{
-			expr:   q.replicas.ByHolder("max", q.replicas.Metric(catalog.Active)),
+			expr:   sortedBy(q.replicas.ByHolder("max", q.replicas.Metric(catalog.Active)), catalog.LockName.Name, q.cfg.Scope.Holder),
 			legend: q.cfg.Legend + "  {{" + q.cfg.Scope.Holder + "}}",
 		}},
 	}).
-		Mappings([]dashboard.ValueMapping{words(says{0, "standby", "transparent"}, says{1, "leads", green}), several(green)}).
+		Mappings([]dashboard.ValueMapping{words(says{0, "standby", unseen}, says{1, "leads", green}), several(green)}).
 		PerPage(30)
 }
 

@@ -26,7 +26,7 @@ func (q queries) leaseHeadroom() *timeseries.PanelBuilder {
 	return limitPanel(about{
 		id: panel.Headroom, title: "Lease left",
 		description: "Time until the lease of the present term ends, as a share of the lease; the least of each lock. Renewals make a " +
-			"saw-tooth. Below the orange line the next hiccup loses the lock. Below 0 the lease is over: somebody else may lead already.",
+			"saw-tooth. Below the upper line the next hiccup loses the lock. Below 0 the lease is over: somebody else may lead already.",
 		unit: units.PercentUnit, noValue: "no lock is held, or no lease end is known", width: 12, height: 8,
 		steps:   []dashboard.Threshold{base(red), from(0, orange), from(q.cfg.Thresholds.Headroom, green)},
 		targets: []target{{expr: q.leaseLeft(), legend: q.cfg.Legend}},

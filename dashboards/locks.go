@@ -41,12 +41,13 @@ func (q queries) locksTable() *table.PanelBuilder {
 		steps:   []dashboard.Threshold{base(grey)},
 		targets: targetsOf(columns),
 	}).
+		MinWidth(70).
 		SortBy([]cog.Builder[common.TableSortByFieldState]{common.NewTableSortByFieldStateBuilder().DisplayName("State").Desc(true)}).
 		Transformations([]dashboard.DataTransformerConfig{
 			{Id: "merge", Options: map[string]any{}},
 			{Id: "organize", Options: q.arrangement(columns)},
 		}).
-		OverrideByName("Lock", []dashboard.DynamicConfigValue{property("links", []any{q.filterLink()})})
+		OverrideByName("Lock", []dashboard.DynamicConfigValue{property("links", []any{q.filterLink()}), property("custom.minWidth", 190)})
 	for _, c := range columns {
 		if len(c.style) > 0 {
 			b.OverrideByName(c.title, c.style)
@@ -56,24 +57,25 @@ func (q queries) locksTable() *table.PanelBuilder {
 }
 
 func (q queries) columns() []column {
+	t := q.cfg.Thresholds
 	info := append(slices.Clone(q.locks.Labels), "mode", "backend", "family")
-	window := duration(q.cfg.Thresholds.ErrorWindow)
 	return []column{
 		{ref: "State", title: "State", expr: q.state(), style: stateStyle()},
 		{ref: "Leader", expr: q.holder(), labels: []heading{{q.cfg.Scope.Holder, "Leader"}}},
-		{ref: "Leaders", title: "Leaders", expr: q.claims()},
-		{ref: "Allowed", title: "Allowed", expr: q.allowed()},
+		{ref: "Leaders", title: "Leaders", expr: q.claims(), style: []dashboard.DynamicConfigValue{width(80)}},
+		{ref: "Allowed", title: "Allowed", expr: q.allowed(), style: []dashboard.DynamicConfigValue{width(80)}},
 		{ref: "Headroom", title: "Headroom", expr: q.headroom(), style: []dashboard.DynamicConfigValue{
-			property("unit", units.Seconds), property("decimals", 1)}},
+			width(100), property("unit", units.Seconds), property("decimals", 1)}},
 		{ref: "Left", title: "Lease left", expr: q.leaseLeft(), style: []dashboard.DynamicConfigValue{
-			property("unit", units.PercentUnit), property("decimals", 0), textColored(),
-			steps(base(red), from(0, orange), from(q.cfg.Thresholds.Headroom, green))}},
-		{ref: "Errors", title: "Backend errors", expr: q.errorRatio(window), style: []dashboard.DynamicConfigValue{
-			property("unit", units.PercentUnit), property("decimals", 0), textColored(),
-			steps(base(grey), from(q.cfg.Thresholds.ErrorRatio, orange), from(q.cfg.Thresholds.ErrorRatioCritical, red))}},
+			width(90), property("unit", units.PercentUnit), property("decimals", 0), textColored(),
+			// Unknown takes the base colour and is not red.
+			steps(base(grey), from(-1e6, red), from(0, orange), from(t.Headroom, green))}},
+		{ref: "Errors", title: "Backend errors", expr: q.errorShare(), style: []dashboard.DynamicConfigValue{
+			width(125), property("unit", units.PercentUnit), property("decimals", 0), textColored(),
+			steps(base(grey), from(t.ErrorShare, orange), from(t.ErrorShareCritical, red))}},
 		{ref: "Acquired", title: "Last acquired", expr: query.Op(
 			q.locks.By("max", q.locks.Metric(catalog.LastAcquired)), "*", query.Number(1000)), style: []dashboard.DynamicConfigValue{
-			property("unit", units.DateTimeFromNow)}},
+			width(140), property("unit", units.DateTimeFromNow)}},
 		// Replicas may disagree on these labels during a roll-out: one of
 		// them, or merging would multiply the rows.
 		{ref: "Info", expr: q.locks.By("topk", "1, "+query.By("max", info, q.locks.Metric(catalog.ElectorInfo))),
@@ -93,14 +95,13 @@ const (
 
 // state is the worst that can be said of a lock: or takes its left side first.
 func (q queries) state() query.Expr {
-	t := q.cfg.Thresholds
-	lease, errors := duration(t.LeaseWindow), duration(t.ErrorWindow)
+	lease := duration(q.cfg.Thresholds.LeaseWindow)
 	worst := mark(stateLeaderless, q.leaderless())
 	for _, s := range []query.Expr{
 		mark(stateCrowded, q.crowded()),
 		mark(statePastLease, query.Op(q.overruns(lease), ">", query.Number(0.5))),
 		mark(stateNearLease, query.Op(q.nearLease(lease), ">", query.Number(0.5))),
-		mark(stateErrors, query.Op(q.errorRatio(errors), ">", query.Number(t.ErrorRatio))),
+		mark(stateErrors, q.erring()),
 		mark(stateFine, q.active()),
 	} {
 		worst = query.Op(worst, "or", s)
@@ -124,9 +125,11 @@ func stateStyle() []dashboard.DynamicConfigValue {
 			says{stateLeaderless, "no leader", red},
 		)}),
 		property("custom.cellOptions", map[string]any{"type": "color-background", "mode": "basic"}),
-		property("custom.width", 150),
+		width(140), property("custom.align", "left"),
 	}
 }
+
+func width(pixels int) dashboard.DynamicConfigValue { return property("custom.width", pixels) }
 
 func textColored() dashboard.DynamicConfigValue {
 	return property("custom.cellOptions", map[string]any{"type": "color-text"})
@@ -150,9 +153,6 @@ func (q queries) arrangement(columns []column) map[string]any {
 	}
 	show("Value #State", "State")
 	show(catalog.LockName.Name, "Lock")
-	for _, l := range q.locks.TargetLabels() {
-		show(l, titleOf(l))
-	}
 	for _, c := range columns {
 		for _, h := range c.labels {
 			show(h.label, h.title)
@@ -162,6 +162,9 @@ func (q queries) arrangement(columns []column) map[string]any {
 		} else if c.title != "State" {
 			show("Value #"+c.ref, c.title)
 		}
+	}
+	for _, l := range q.locks.TargetLabels() {
+		show(l, titleOf(l))
 	}
 	return map[string]any{"excludeByName": hidden, "indexByName": order, "renameByName": names}
 }

@@ -62,15 +62,14 @@ func (q queries) nearLeaseEnd() *stat.PanelBuilder {
 }
 
 func (q queries) backendTrouble() *stat.PanelBuilder {
-	t := q.cfg.Thresholds
-	window := duration(t.ErrorWindow)
+	window := duration(q.cfg.Thresholds.ErrorWindow)
 	return statPanel(about{
 		id: panel.BackendTrouble, title: "Locks with backend errors, last " + window,
 		description: "Locks whose attempts met backend errors more often than the alert allows. Many locks at once point at " +
 			"the backend or the network, one lock at its configuration.",
 		unit: units.Short, noValue: "no data", width: 6, height: 3,
 		steps:   []dashboard.Threshold{base(green), from(1, orange)},
-		targets: []target{{expr: countOf(query.Op(q.errorRatio(window), ">", query.Number(t.ErrorRatio)), q.active()), legend: "with backend errors"}},
+		targets: []target{{expr: countOf(q.erring(), q.active()), legend: "with backend errors"}},
 	})
 }
 
@@ -88,7 +87,7 @@ func (q queries) leaders() *stat.PanelBuilder {
 	}).
 		Mappings([]dashboard.ValueMapping{words(says{0, "no leader", red}, says{1, "led", green}), several(green)}).
 		OverrideByQuery("Run", []dashboard.DynamicConfigValue{
-			property("mappings", []dashboard.ValueMapping{words(says{0, "idle", grey}, says{1, "running", blue}), several(blue)}),
+			property("mappings", []dashboard.ValueMapping{words(says{0, "idle", unseen}, says{1, "running", blue}), several(blue)}),
 		}).
 		TextMode(common.BigValueTextModeValueAndName).
 		JustifyMode(common.BigValueJustifyModeCenter)

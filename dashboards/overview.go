@@ -99,7 +99,7 @@ func (q queries) labelVariable(label string, earlier []string, description strin
 	values := fmt.Sprintf("label_values(%s, %s)", query.Selector(catalog.ElectorInfo.Name, selector...), label)
 	return dashboard.NewQueryVariableBuilder(label).Label(label).Description(description).Datasource(datasource()).
 		Query(dashboard.StringOrMap{String: &values}).Definition(values).
-		Refresh(dashboard.VariableRefreshOnTimeRangeChanged).Sort(dashboard.VariableSortNaturalAsc).
+		Refresh(dashboard.VariableRefreshOnTimeRangeChanged).Sort(dashboard.VariableSortAlphabeticalAsc).
 		Multi(true).IncludeAll(true).AllValue(".*").
 		Current(dashboard.VariableOption{
 			Selected: cog.ToPtr(true),

@@ -96,29 +96,32 @@ func (q queries) holder() query.Expr {
 	return q.locks.By("topk", "1, "+leading)
 }
 
-// errorRatio is the share of attempts that met a backend error.
-func (q queries) errorRatio(window string) query.Expr {
-	failed := query.Over("increase", q.locks.Metric(catalog.NotAcquired, query.Equal("reason", catalog.BackendError.String())), window)
-	started := query.Over("increase", q.locks.Metric(catalog.Attempts), window)
-	return query.Op(q.locks.By("sum", failed), "/", query.Op(q.locks.By("sum", started), ">", query.Number(0)))
+// errorShare is the share of attempts that met a backend error; a lock that
+// nobody tried for has none.
+func (q queries) errorShare() query.Expr {
+	return query.Op(q.locks.BackendErrorShare(duration(q.cfg.Thresholds.ErrorWindow)), ">=", query.Number(0))
 }
 
-// nearLease counts the uses of a lease that took more than its greater part.
+// erring keeps the locks whose attempts meet backend errors too often.
+func (q queries) erring() query.Expr {
+	t := q.cfg.Thresholds
+	return query.Op(
+		query.Op(q.errorShare(), ">", query.Number(t.ErrorShare)), "and",
+		query.Op(q.locks.BackendErrors(duration(t.ErrorWindow)), ">", query.Number(float64(t.MinErrors)-0.5)))
+}
+
+// nearLease counts the uses of a lease that took most of it.
 // Native histograms, which have no buckets to subtract, are asked second.
 func (q queries) nearLease(window string) query.Expr {
-	m := catalog.LeaseUsageRatio
-	bound := query.Number(catalog.NearLeaseBound)
-	classic := query.Op(
-		q.locks.By("sum", query.Over("increase", q.locks.Count(m), window)), "-",
-		q.locks.By("sum", query.Over("increase", q.locks.Bucket(m, query.Equal("le", string(bound))), window)))
-	native := q.locks.By("sum", query.Over("increase", q.locks.Metric(m), window))
-	return query.Op(classic, "or", query.Op(
-		query.Call("histogram_fraction", bound, "+Inf", native), "*", query.Call("histogram_count", native)))
+	classic := q.locks.NearLease(window, duration(q.cfg.Scope.ScrapeInterval))
+	native := q.locks.Increased(catalog.LeaseUsageRatio, window)
+	beyond := query.Call("histogram_fraction", query.Number(catalog.NearLeaseBound), "+Inf", native)
+	return query.Op(classic, "or", query.Op(beyond, "*", query.Call("histogram_count", native)))
 }
 
 // overruns counts the terms that ran past the end of their lease.
 func (q queries) overruns(window string) query.Expr {
-	return q.locks.By("sum", query.Over("increase", q.locks.Metric(catalog.LeaseOverruns), window))
+	return q.locks.Increased(catalog.LeaseOverruns, window)
 }
 
 // headroom is the time left until the lease ends; negative once it has.
@@ -166,6 +169,16 @@ func (q queries) targets(e query.Expr) query.Expr {
 	labels := q.locks.TargetLabels()
 	seen := query.Over("last_over_time", q.locks.Metric(catalog.Attempts), "1h")
 	return query.Op(e, "and "+query.On(labels), query.By("group", labels, seen))
+}
+
+// sortedBy orders series by labels of theirs: Prometheus sorts by label names
+// first, and no label of a user begins with _.
+func sortedBy(e query.Expr, labels ...string) query.Expr {
+	args := []query.Expr{e, query.Text("_order"), query.Text(" ")}
+	for _, l := range labels {
+		args = append(args, query.Text(l))
+	}
+	return query.Call("label_join", args...)
 }
 
 // countOf counts the series that a filter leaves of all, so that none is 0

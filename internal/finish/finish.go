@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
@@ -71,6 +73,13 @@ func (f *finisher) dashboard(d *dashboard.Dashboard) {
 		f.panel(d.Panels[i].Panel)
 	}
 	f.variables(d)
+	// The SDK's default hides links and annotation switches in a menu.
+	for i := range d.Links {
+		d.Links[i].Placement = nil
+	}
+	for i := range d.Annotations.List {
+		d.Annotations.List[i].Placement = nil
+	}
 }
 
 func (f *finisher) row(r *dashboard.RowPanel) {
@@ -109,6 +118,26 @@ func (f *finisher) panel(p *dashboard.Panel) {
 	}
 	f.place(title, p.GridPos)
 	f.targets(title, p)
+	f.options(title, p.Options)
+}
+
+// options refuses choices that were never made: the SDK writes an empty
+// string for them, which Grafana takes for none of its values.
+func (f *finisher) options(title string, options any) {
+	raw, err := json.Marshal(options)
+	if err != nil {
+		f.fail("panel %q: %w", title, err)
+		return
+	}
+	var decoded map[string]any
+	if err := json.Unmarshal(raw, &decoded); err != nil {
+		f.fail("panel %q: %w", title, err)
+	}
+	for _, key := range slices.Sorted(maps.Keys(decoded)) {
+		if decoded[key] == "" {
+			f.fail("panel %q: option %s is empty", title, key)
+		}
+	}
 }
 
 func (f *finisher) id(title string, id *uint32) {
