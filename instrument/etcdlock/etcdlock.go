@@ -17,8 +17,9 @@ import (
 // observers read from the leader's key. Acquire waits until it wins.
 //
 // ttl is the length of the lease, rounded up to whole seconds; the server may
-// grant more. A leader whose renewals fail is lost when its lease has run
-// out, never later, whatever the server says afterwards.
+// grant more. A leader whose renewals fail loses its term a tenth of the lease
+// before the lease runs out, so that its work can stop in time, and never
+// later, whatever the server says afterwards.
 func NewElection(c *clientv3.Client, prefix, value string, ttl time.Duration) instrument.Acquirer {
 	return &fresh{client: c, ttl: ttl, candidate: func(s *concurrency.Session) candidate {
 		return election{concurrency.NewElection(s, prefix), value}
@@ -103,7 +104,7 @@ func (f *fresh) Acquire(ctx context.Context) (instrument.Lease, error) {
 		err = fmt.Errorf("etcdlock: %w", context.Cause(ctx))
 	}
 	if err != nil {
-		s.discard()
+		_ = s.discard(f.client.Ctx()) // the attempt's own error is the one to report
 		return nil, err
 	}
 	return instrument.NewLease(

@@ -13,8 +13,8 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// errLapsed is the cause of a term whose lease ran out before it was renewed.
-var errLapsed = errors.New("etcdlock: lease ran out before it was renewed")
+// errLapsed is the cause of a term whose lease was not renewed in time.
+var errLapsed = errors.New("etcdlock: lease was not renewed in time")
 
 // keeper is the client's Lease with a KeepAlive of its own: it renews with
 // single requests, so that the lease end counts from before the request, a
@@ -63,19 +63,21 @@ func (k *keeper) Watch(ctx context.Context, s instrument.Sink) {
 }
 
 // keep renews every third of the lease, and twice as often once a renewal has
-// failed. It returns why the lease is gone; nil when ctx ended.
+// failed. It gives up a tenth of the lease early: others may lead from the
+// lease end on, and the work needs a moment to stop. It returns why the lease
+// is gone; nil when ctx ended.
 func (k *keeper) keep(ctx context.Context, id clientv3.LeaseID) error {
 	next := k.Expiry().Add(-2 * k.ttl / 3)
 	for {
-		end := k.Expiry()
-		if !sleepUntil(ctx, earlier(next, end)) {
+		last := k.Expiry().Add(-k.ttl / 10)
+		if !sleepUntil(ctx, earlier(next, last)) {
 			return nil
 		}
 		sent := time.Now()
-		if !sent.Before(end) {
+		if !sent.Before(last) {
 			return errLapsed
 		}
-		err := k.renew(ctx, id, end)
+		err := k.renew(ctx, id, last)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -90,10 +92,11 @@ func (k *keeper) keep(ctx context.Context, id clientv3.LeaseID) error {
 	}
 }
 
-// renew sends one request and waits a third of the lease for its answer.
-func (k *keeper) renew(ctx context.Context, id clientv3.LeaseID, end time.Time) error {
+// renew sends one request and waits a third of the lease for its answer, but
+// not beyond last.
+func (k *keeper) renew(ctx context.Context, id clientv3.LeaseID, last time.Time) error {
 	sent := time.Now()
-	ctx, cancel := context.WithDeadline(ctx, earlier(sent.Add(k.ttl/3), end))
+	ctx, cancel := context.WithDeadline(ctx, earlier(sent.Add(k.ttl/3), last))
 	defer cancel()
 	if err := connected(ctx, k.client); err != nil {
 		return err
@@ -102,7 +105,7 @@ func (k *keeper) renew(ctx context.Context, id clientv3.LeaseID, end time.Time) 
 	if err != nil {
 		return err
 	}
-	if !time.Now().Before(end) {
+	if !time.Now().Before(last) {
 		return errLapsed
 	}
 	renewed := sent.Add(time.Duration(resp.TTL) * time.Second)

@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// revokeTimeout bounds the clean-up after an attempt that failed. A lease
-// that could not be revoked by then lapses by itself.
+// revokeTimeout bounds the clean-up after an attempt that failed or a term
+// that was lost. A lease that could not be revoked by then lapses by itself.
 const revokeTimeout = time.Second
 
 // session is a concurrency.Session whose lease a keeper renews.
@@ -47,26 +48,27 @@ func open(ctx context.Context, c *clientv3.Client, ttl time.Duration) (*session,
 }
 
 // release gives the lock back and ends the lease. That etcd deletes a key
-// says nothing about whose it was; that the lease was gone does.
+// says nothing about whose it was; that the session had ended does.
 func (s *session) release(ctx context.Context, c candidate) error {
-	lost := ended(s.Session)
-	err := c.release(ctx)
-	err = errors.Join(err, s.revoke(ctx))
-	if lost {
-		err = errors.Join(instrument.ErrSessionLost, err)
+	if ended(s.Session) {
+		return fmt.Errorf("etcdlock: release: %w", errors.Join(instrument.ErrSessionLost, s.discard(ctx)))
 	}
-	if err != nil {
+	if err := errors.Join(c.release(ctx), s.revoke(ctx)); err != nil {
 		return fmt.Errorf("etcdlock: release: %w", err)
 	}
 	return nil
 }
 
-// discard ends a session that did not win, so that its key does not stand in
-// the others' way.
-func (s *session) discard() {
-	ctx, cancel := context.WithTimeout(s.client.Ctx(), revokeTimeout)
+// discard ends a session that holds nothing, so that its key does not stand
+// in the others' way, and does not wait for a backend that is out of reach.
+func (s *session) discard(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, revokeTimeout)
 	defer cancel()
-	_ = s.revoke(ctx) // the attempt's own error is the one to report
+	err := s.revoke(ctx)
+	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
+		return nil
+	}
+	return err
 }
 
 func (s *session) revoke(ctx context.Context) error {
