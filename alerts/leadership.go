@@ -88,9 +88,9 @@ func splitBrain(b builder) []draft {
 	k, s := b.Alerts.SplitBrain, b.scope
 
 	// One claim per replica, and only of replicas that claimed the lock in
-	// every sample of the window: two scrapes that straddle a handover (C2),
-	// or the last words of a dead leader (C5), are no second leader. The
-	// maximum by holder merges duplicates of one replica (C4).
+	// every sample of the window: two scrapes that straddle a handover (S2),
+	// or the last words of a dead leader (S5), are no second leader. The
+	// maximum by holder merges duplicates of one replica (S4).
 	claims := s.ByHolder("max", query.Over("min_over_time", s.Metric(catalog.Active, single), k.Window.String()))
 	// A collector goes on handing out what a dead leader pushed, with fresh
 	// timestamps: once the lease had ended before the sample was taken, the
@@ -115,16 +115,16 @@ func flapping(b builder) []draft {
 	acquired := s.Metric(catalog.Acquired, single)
 
 	grown := part("grown", query.Over("increase", acquired, window))
-	// A pod that wins before its first scrape is born at 1, and its increase
-	// is 0: a crash loop under fresh names would count nothing (C29). At most
-	// one a series, or a process first seen at 500 would count them all (D4).
-	// The larger part counts, not the sum: some engines count the first sample
-	// from zero by themselves (C42).
-	born := part("born", query.Call("clamp_max",
-		query.Op(query.Over("min_over_time", acquired, window), "unless", query.Offset(acquired, window)), "1"))
-	handovers := s.By("sum", s.ByHolder("max", query.Op(grown, "or", born)))
-	// A rolling restart moves the leader up to once a replica (C28); so does
-	// a Prometheus that sees every replica for the first time.
+	// A pod that wins before its first sample is born at 1, and its increase
+	// is 0: a crash loop under fresh names would count nothing (C29). Whoever
+	// won in the window counts at least once, whatever a process first seen
+	// with 500 wins says (D4). The larger part counts, not the sum: some
+	// engines count the first sample from zero by themselves (C42).
+	since := query.Op(query.Call("time"), "-", seconds(k.Window))
+	won := part("won", query.Call("clamp_max",
+		query.Op(query.Over("max_over_time", s.Metric(catalog.LastAcquired, single), window), ">", since), "1"))
+	handovers := s.By("sum", s.ByHolder("max", query.Op(grown, "or", won)))
+	// A rolling restart moves the leader up to once a replica (C28, D8).
 	atOnce := query.By("count", s.Labels, s.ByHolder("max", s.Metric(catalog.Active, single)))
 	replicas := query.Over("max_over_time", atOnce, window+":"+b.ScrapeInterval.String())
 	tolerated := query.Call("clamp_min", query.Op(replicas, "+", events(1)), events(k.Handovers))

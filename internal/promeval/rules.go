@@ -1,0 +1,134 @@
+package promeval
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/template"
+)
+
+// Rule is an alerting rule.
+type Rule struct {
+	Name, Expr         string
+	For, KeepFiringFor time.Duration
+	Labels             map[string]string
+	// Annotations are templates.
+	Annotations map[string]string
+}
+
+// Firing is a stretch of time during which one alert fired. Times are
+// counted from the start of the series.
+type Firing struct {
+	// Labels identify the alert; alertname is among them.
+	Labels labels.Labels
+	// From is the first evaluation at which it fired.
+	From time.Duration
+	// To is the first evaluation at which it no longer fired, unless Open.
+	To time.Duration
+	// Open means that it still fired at the last evaluation.
+	Open bool
+	// Annotations are expanded as of From. A template that fails leaves
+	// Prometheus' own error text.
+	Annotations map[string]string
+}
+
+// Alerts evaluates a rule every step from 0 to end, both included, and
+// returns when it fired, in the order of labels and time.
+func (s *Store) Alerts(ctx context.Context, r Rule, end, step time.Duration) ([]Firing, error) {
+	matrix, done, err := s.evaluate(ctx, r.Expr, end, step)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	var out []Firing
+	seen := map[uint64]bool{}
+	for _, series := range matrix {
+		identity := r.identity(series.Metric)
+		if hash := identity.Hash(); seen[hash] {
+			return nil, fmt.Errorf("rule %s: two results become the alert %s", r.Name, identity)
+		} else {
+			seen[hash] = true
+		}
+		values := make(map[time.Duration]float64, len(series.Floats))
+		for _, p := range series.Floats {
+			values[time.Duration(p.T)*time.Millisecond] = p.F
+		}
+		firings := r.firings(values, end, step)
+		for i := range firings {
+			f := &firings[i]
+			f.Labels = identity
+			f.Annotations = s.expand(ctx, r, promql.Sample{Metric: series.Metric, F: values[f.From]}, f.From)
+		}
+		out = append(out, firings...)
+	}
+	slices.SortStableFunc(out, func(a, b Firing) int { return labels.Compare(a.Labels, b.Labels) })
+	return out, nil
+}
+
+func (r Rule) identity(metric labels.Labels) labels.Labels {
+	b := labels.NewBuilder(metric)
+	b.Del(labels.MetricName)
+	for name, value := range r.Labels {
+		b.Set(name, value)
+	}
+	b.Set(labels.AlertName, r.Name)
+	return b.Labels()
+}
+
+// firings runs Prometheus' state machine of one alert. Source: AlertingRule.Eval
+// in github.com/prometheus/prometheus/rules.
+func (r Rule) firings(values map[time.Duration]float64, end, step time.Duration) []Firing {
+	const never = time.Duration(-1)
+	var out []Firing
+	active, keepSince := never, never
+	firing := false
+	for at := time.Duration(0); at <= end; at += step {
+		if _, present := values[at]; present {
+			keepSince = never
+			if active == never {
+				active = at
+			}
+			if !firing && at-active >= r.For {
+				firing = true
+				out = append(out, Firing{From: at, Open: true})
+			}
+			continue
+		}
+		if firing && r.KeepFiringFor > 0 {
+			// Counted from the first evaluation without a result.
+			if keepSince == never {
+				keepSince = at
+			}
+			if at-keepSince < r.KeepFiringFor {
+				continue
+			}
+		}
+		if firing {
+			out[len(out)-1].To, out[len(out)-1].Open = at, false
+		}
+		active, keepSince, firing = never, never, false
+	}
+	return out
+}
+
+// expand fills in the annotations the way Prometheus does.
+func (s *Store) expand(ctx context.Context, r Rule, sample promql.Sample, at time.Duration) map[string]string {
+	data := template.AlertTemplateData(sample.Metric.Map(), nil, "", sample)
+	out := make(map[string]string, len(r.Annotations))
+	for _, name := range slices.Sorted(maps.Keys(r.Annotations)) {
+		text := "{{$labels := .Labels}}{{$externalLabels := .ExternalLabels}}{{$externalURL := .ExternalURL}}{{$value := .Value}}" + r.Annotations[name]
+		result, err := template.NewTemplateExpander(ctx, text, "__alert_"+r.Name, data, model.TimeFromUnixNano(at.Nanoseconds()), s.Query, &url.URL{}, nil).Expand()
+		if err != nil {
+			result = fmt.Sprintf("<error expanding template: %s>", err)
+		}
+		out[name] = result
+	}
+	return out
+}
