@@ -1,0 +1,388 @@
+package instrument_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/redact"
+)
+
+func TestSharedLabelsAreTheSameWordsEverywhere(t *testing.T) {
+	if redact.Redacted != catalog.RedactedLabel || redact.Overflow != catalog.OverflowLabel || redact.Wildcard != catalog.FamilyWildcard {
+		t.Error("redact and catalog disagree about the labels that names share")
+	}
+	modes, _ := catalog.RedactionInfo.Label("mode")
+	if diff := cmp.Diff([]string{redact.ModeConstant, redact.ModeHash, redact.ModeRaw, "custom"}, modes.Values); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTwoHandlesAddUpAndClosingOneRemovesItsShare(t *testing.T) {
+	bubble(t, "one lock, two handles", func(t *testing.T) {
+		m := newMiddleware(t)
+		a, b := m.Election("x"), m.Election("x")
+		ta := acquire(t, a, electtest.NewElector())
+		acquire(t, b, electtest.NewElector())
+		want := zero.With(electtest.Series{
+			"leader_attempts_total": 2, "leader_acquired_total": 2, "leader_active": 2, "leader_acquire_duration_seconds_count": 2,
+		})
+		check(t, m, "both hold", want)
+		a.Forget()
+		a.Forget()
+		want = want.With(electtest.Series{"leader_active": 1, `leader_terms_ended_total{cause="abandoned"}`: 1})
+		check(t, m, "one is forgotten", want)
+		release(t, ta)
+		check(t, m, "its release passes through unrecorded", want)
+		b.Forget()
+		if got := electtest.Labels(m); len(got) != 0 {
+			t.Errorf("labels %v are left", got)
+		}
+	})
+}
+
+func TestAForgottenHandleStillElects(t *testing.T) {
+	for name, end := range map[string]func(*instrument.Middleware, *instrument.Election){
+		"forget": func(_ *instrument.Middleware, e *instrument.Election) { e.Forget() },
+		"close":  func(m *instrument.Middleware, _ *instrument.Election) { _ = m.Close(); _ = m.Close() },
+	} {
+		bubble(t, name, func(t *testing.T) {
+			m := newMiddleware(t)
+			e := m.Election("x")
+			lost := make(chan struct{})
+			lease := instrument.NewLease(nil, instrument.LostOn(lost))
+			running := make(chan struct{})
+			stopped := make(chan error)
+			body := func(ctx context.Context, _ *instrument.Term) error {
+				close(running)
+				<-ctx.Done()
+				return context.Cause(ctx)
+			}
+			go func() { stopped <- e.Run(context.Background(), electtest.Wins(lease), body) }()
+			<-running
+			waiting := make(chan error)
+			go func() {
+				_, err := e.Acquire(context.Background(), electtest.NewElector(electtest.Step{Wait: 10 * s, Err: errBackend}))
+				waiting <- err
+			}()
+			synctest.Wait()
+			end(m, e)
+			close(lost)
+			if err := <-stopped; !errors.Is(err, instrument.ErrLost) {
+				t.Errorf("the body was told %v", err)
+			}
+			if err := <-waiting; !errors.Is(err, errBackend) {
+				t.Errorf("the attempt in flight returned %v", err)
+			}
+			ran := false
+			err := e.Run(context.Background(), electtest.NewElector(), func(context.Context, *instrument.Term) error { ran = true; return nil })
+			if err != nil || !ran {
+				t.Errorf("afterwards: ran %v, %v", ran, err)
+			}
+			if got := electtest.Labels(m); len(got) != 0 {
+				t.Errorf("labels %v are left", got)
+			}
+		})
+	}
+}
+
+func TestATermEndsOnceWhateverHappensAtOnce(t *testing.T) {
+	bubble(t, "twenty releases race a loss", func(t *testing.T) {
+		m := newMiddleware(t)
+		e := m.Election("x")
+		for range 50 {
+			lost := make(chan struct{})
+			term := acquire(t, e, electtest.Wins(instrument.NewLease(nil, instrument.LostOn(lost),
+				instrument.RenewWith(func(context.Context) error { return instrument.ErrContended }))))
+			var wg sync.WaitGroup
+			for range 20 {
+				wg.Go(func() { _ = term.Release(context.Background()) })
+			}
+			wg.Go(func() { close(lost) })
+			wg.Go(func() { _ = term.Renew(context.Background()) })
+			wg.Wait()
+			synctest.Wait()
+		}
+		r := electtest.Read(m, "x")
+		ended := 0.
+		for _, cause := range []string{"released", "lost", "expired", "canceled", "abandoned"} {
+			ended += r[fmt.Sprintf("leader_terms_ended_total{cause=%q}", cause)]
+		}
+		if ended != 50 || r["leader_active"] != 0 || r[`leader_releases_total{result="ok"}`] != 50 {
+			t.Errorf("%v terms ended of 50: %v", ended, r)
+		}
+	})
+}
+
+func TestALockLeftToItsTTLExpiresWithTheNextWin(t *testing.T) {
+	bubble(t, "never released", func(t *testing.T) {
+		m := newMiddleware(t)
+		e := m.Election("x", instrument.LeaseDuration(10*s))
+		first := acquire(t, e, electtest.NewElector())
+		ctx := first.Context()
+		time.Sleep(60 * s)
+		acquire(t, e, electtest.NewElector())
+		if !errors.Is(context.Cause(ctx), instrument.ErrLost) {
+			t.Errorf("the first term's context: %v", context.Cause(ctx))
+		}
+		check(t, m, "second term", leased(10*s).With(electtest.Series{
+			"leader_attempts_total": 2, "leader_acquired_total": 2, "leader_active": 1, "leader_acquire_duration_seconds_count": 2,
+			`leader_terms_ended_total{cause="expired"}`: 1, "leader_lease_overruns_total": 1,
+			"leader_execution_duration_seconds_count": 1, "leader_execution_duration_seconds_sum": 10,
+			"leader_lease_headroom_seconds":         10,
+			"leader_lease_expiry_timestamp_seconds": float64(time.Now().Add(10*s).UnixNano()) / 1e9,
+		}))
+	})
+}
+
+func TestC21TheCapFoldsNamesAndKeepsTotals(t *testing.T) {
+	m := newMiddleware(t, instrument.WithMaxLabels(100))
+	for i := range 10_000 {
+		e := m.Election(fmt.Sprintf("tenant-%d", i))
+		_, _ = e.Acquire(context.Background(), electtest.Fails(instrument.ErrContended))
+	}
+	labels := electtest.Labels(m)
+	total := 0.
+	for _, l := range labels {
+		total += electtest.Read(m, l)["leader_attempts_total"]
+	}
+	if len(labels) != 101 || total != 10_000 {
+		t.Errorf("%d labels, %v attempts", len(labels), total)
+	}
+	if got := electtest.ReadProcess(m)["leader_redaction_overflows_total"]; got != 9_900 {
+		t.Errorf("%v names folded, want 9900", got)
+	}
+}
+
+func TestAThousandLocksThatComeAndGoLeaveNothing(t *testing.T) {
+	m := newMiddleware(t)
+	cycle := func(n int) {
+		for i := range n {
+			e := m.Election(fmt.Sprintf("tenant-%d", i))
+			lost := make(chan struct{})
+			term, err := e.Acquire(context.Background(), electtest.Wins(instrument.NewLease(nil, instrument.LostOn(lost),
+				instrument.WatchWith(func(ctx context.Context, _ instrument.Sink) { <-ctx.Done() }))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			release(t, term)
+			e.Forget()
+		}
+	}
+	heap := func() uint64 {
+		var ms runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&ms)
+		return ms.HeapAlloc
+	}
+	cycle(100)
+	goroutines, before := runtime.NumGoroutine(), heap()
+	cycle(1000)
+	for range 1000 { // watchers end on their own time
+		if runtime.NumGoroutine() <= goroutines {
+			break
+		}
+		runtime.Gosched()
+	}
+	if after := heap(); after > before+256<<10 {
+		t.Errorf("heap grew from %d to %d bytes", before, after)
+	}
+	if got := electtest.Labels(m); len(got) != 0 {
+		t.Errorf("labels %v are left", got)
+	}
+}
+
+// hostile is a redactor, log handler, tracer provider and clock that panics.
+type hostile struct{ trace.TracerProvider }
+
+func (hostile) Label(string) redact.Label                         { panic("label") }
+func (hostile) Info() redact.Info                                 { panic("info") }
+func (hostile) Enabled(context.Context, slog.Level) bool          { panic("enabled") }
+func (hostile) Handle(context.Context, slog.Record) error         { panic("handle") }
+func (h hostile) WithAttrs([]slog.Attr) slog.Handler              { return h }
+func (h hostile) WithGroup(string) slog.Handler                   { return h }
+func (hostile) Now() time.Time                                    { panic("now") }
+func (hostile) Tracer(string, ...trace.TracerOption) trace.Tracer { return hostileTracer{} }
+
+type hostileTracer struct{ noop.Tracer }
+
+func (hostileTracer) Start(context.Context, string, ...trace.SpanStartOption) (context.Context, trace.Span) {
+	panic("start")
+}
+
+func TestPanicsOfUserCodeNeverReachTheElection(t *testing.T) {
+	h := hostile{noop.NewTracerProvider()}
+	m, err := instrument.New(instrument.WithRedactor(h), instrument.WithLogger(slog.New(h)), instrument.WithTracerProvider(h), instrument.WithClock(h))
+	if err != nil {
+		t.Fatal(err)
+	}
+	panics := func(error) (instrument.Reason, bool) { panic("classify") }
+	e := m.Election("tenant-42", instrument.Classify(panics), instrument.LeaseDuration(time.Hour))
+	if e.Label() != redact.Redacted {
+		t.Errorf("label %q", e.Label())
+	}
+	if _, err := e.Acquire(context.Background(), electtest.Fails(errBackend)); !errors.Is(err, errBackend) {
+		t.Errorf("acquire: %v", err)
+	}
+	ran := false
+	err = e.Run(context.Background(), electtest.NewElector(), func(ctx context.Context, term *instrument.Term) error {
+		ran = true
+		return nil
+	})
+	if err != nil || !ran {
+		t.Errorf("run: %v, ran %v", err, ran)
+	}
+	r := electtest.Read(m, redact.Redacted)
+	if r["leader_attempts_total"] != 2 || r[`leader_not_acquired_total{reason="backend_error"}`] != 1 || m.Faults() == 0 {
+		t.Errorf("%d faults, series %v", m.Faults(), r)
+	}
+	if info := electtest.ReadProcess(m); info[`leader_redaction_info{mode="custom"}`] != 1 {
+		t.Errorf("process series %v", info)
+	}
+}
+
+// blocked is a log handler that never returns.
+type blocked struct{ slog.Handler }
+
+func (blocked) Enabled(context.Context, slog.Level) bool  { return true }
+func (blocked) Handle(context.Context, slog.Record) error { select {} }
+
+func TestABlockedLoggerNeverBlocksTheElection(t *testing.T) {
+	m := newMiddleware(t, instrument.WithLogger(slog.New(blocked{})))
+	e := m.Election("x")
+	for range 1000 {
+		release(t, acquire(t, e, electtest.NewElector()))
+	}
+	if m.Faults() == 0 {
+		t.Error("dropped records are counted")
+	}
+}
+
+func TestLogsCarryTheLabelAndTheExactToken(t *testing.T) {
+	bubble(t, "gained, renewal failed, lost", func(t *testing.T) {
+		var text strings.Builder
+		p, err := redact.Hash([]byte("0123456789abcdef0123456789abcdef"), "k1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := newMiddleware(t, instrument.WithRedactor(p), instrument.WithLogger(slog.New(slog.NewTextHandler(&text, nil))))
+		e := m.Election("tenant-42")
+		leaky := fmt.Errorf("tenant-42: %w", errBackend)
+		term := acquire(t, e, electtest.Wins(instrument.NewLease(nil, instrument.Token(1<<60+1),
+			instrument.RenewWith(func(context.Context) error { return leaky }))))
+		_ = term.Renew(context.Background())
+		release(t, term)
+		synctest.Wait()
+		got := text.String()
+		for _, want := range []string{"leadership gained", "fencing_token=1152921504606846977", "lease renewal failed", "leadership released", e.Label()} {
+			if !strings.Contains(got, want) {
+				t.Errorf("logs lack %q:\n%s", want, got)
+			}
+		}
+		if strings.Contains(got, "tenant") || strings.Contains(got, "10.0.0.1") {
+			t.Errorf("logs leak:\n%s", got)
+		}
+	})
+}
+
+func TestBadOptionsAreOneClearError(t *testing.T) {
+	for want, opt := range map[string]instrument.Option{
+		"WithMaxLabels(0)":           instrument.WithMaxLabels(0),
+		"WithReleaseTimeout(-1s)":    instrument.WithReleaseTimeout(-s),
+		`WithoutSeries("core")`:      instrument.WithoutSeries(catalog.GroupCore),
+		`template "x" has no {varia`: instrument.WithRedactor(redact.Raw(redact.Template("x"))),
+	} {
+		if _, err := instrument.New(opt); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	if _, err := instrument.New(nil, instrument.WithRedactor(nil), instrument.WithRedactor((*redact.Policy)(nil))); err != nil {
+		t.Errorf("nil options: %v", err)
+	}
+}
+
+func TestObservedElectorsAreLevels(t *testing.T) {
+	bubble(t, "raft terms", func(t *testing.T) {
+		m := newMiddleware(t)
+		e := m.Election("x", instrument.Hold())
+		lead := instrument.Observation{Leading: true, Token: 3, Fenced: true}
+		for range 5 {
+			e.Observe(lead)
+		}
+		want := held(zero).With(electtest.Series{
+			"leader_attempts_total": 1, "leader_acquired_total": 1, "leader_active": 1, "leader_acquire_duration_seconds_count": 1,
+			"leader_fencing_token": 3, "leader_fencing_token_regressions_total": 0,
+		})
+		check(t, m, "the same level again", want)
+		e.Observe(instrument.Observation{Err: errBackend})
+		want = want.With(electtest.Series{`leader_renewals_total{result="error"}`: 1})
+		check(t, m, "unknown is not zero", want)
+		lead.Token = 5
+		e.Observe(lead)
+		want = want.With(electtest.Series{
+			"leader_attempts_total": 2, "leader_acquired_total": 2, "leader_acquire_duration_seconds_count": 2,
+			`leader_terms_ended_total{cause="lost"}`: 1, "leader_execution_duration_seconds_count": 1, "leader_fencing_token": 5,
+		})
+		check(t, m, "a term passed unseen", want)
+		e.Observe(instrument.Observation{})
+		e.Observe(instrument.Observation{})
+		check(t, m, "stepped down", want.With(electtest.Series{
+			"leader_active": 0, `leader_terms_ended_total{cause="lost"}`: 2, "leader_execution_duration_seconds_count": 2,
+		}))
+	})
+	bubble(t, "a row with an expiry", func(t *testing.T) {
+		m := newMiddleware(t)
+		e := m.Election("x", instrument.Hold(), instrument.LeaseDuration(30*s))
+		for range 3 {
+			e.Observe(instrument.Observation{Leading: true, Expiry: time.Now().Add(30 * s)})
+			time.Sleep(10 * s)
+		}
+		r := electtest.Read(m, "x")
+		if r[`leader_renewals_total{result="ok"}`] != 2 || r["leader_lease_headroom_seconds"] != 20 {
+			t.Errorf("series %v", r)
+		}
+		e.Observe(instrument.Observation{Cause: instrument.ErrReleased})
+		if r = electtest.Read(m, "x"); r[`leader_terms_ended_total{cause="released"}`] != 1 {
+			t.Errorf("series %v", r)
+		}
+	})
+}
+
+func TestGoexitInABodyIsAPanicAndTheLockIsReleased(t *testing.T) {
+	m := newMiddleware(t)
+	e := m.Election("x")
+	done := make(chan struct{})
+	released := false
+	go func() {
+		defer close(done)
+		_ = e.Run(context.Background(), electtest.Wins(instrument.NewLease(func(context.Context) error { released = true; return nil })),
+			func(context.Context, *instrument.Term) error { runtime.Goexit(); return nil })
+	}()
+	<-done
+	r := electtest.Read(m, "x")
+	if !released || r["leader_running"] != 0 || r[`leader_execution_failures_total{cause="panic"}`] != 1 {
+		t.Errorf("released %v, series %v", released, r)
+	}
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = e.Acquire(context.Background(), electtest.NewElector(electtest.Step{Panic: "boom"}))
+	}()
+	if r := electtest.Read(m, "x"); r[`leader_not_acquired_total{reason="panic"}`] != 1 || r["leader_pending"] != 0 {
+		t.Errorf("series %v", r)
+	}
+}

@@ -1,0 +1,90 @@
+// Package layout holds the tests that keep the modules apart: what each part
+// may import, and what a user of one part links.
+package layout
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/leaderscope/leaderscope/"
+
+// deps lists what a program that imports these packages links.
+func deps(t *testing.T, packages ...string) []string {
+	t.Helper()
+	args := append([]string{"list", "-deps"}, packages...)
+	out, err := exec.Command("go", args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("go %v: %v\n%s", args, err, out)
+	}
+	return strings.Fields(string(out))
+}
+
+func TestAServiceLinksNoSDKAndNoEngine(t *testing.T) {
+	linked := deps(t, module+"instrument", module+"redact", module+"exporter/prom")
+	for _, heavy := range []string{
+		"go.opentelemetry.io/otel/sdk", "github.com/grafana/", "github.com/prometheus/prometheus/",
+		"github.com/spf13/", "github.com/goccy/", "google.golang.org/grpc",
+	} {
+		for _, p := range linked {
+			if strings.HasPrefix(p, heavy) {
+				t.Errorf("a service that wraps an elector links %s", p)
+			}
+		}
+	}
+}
+
+func TestTheCoreIsTheStandardLibraryAndTheTraceAPI(t *testing.T) {
+	allowed := []string{
+		module + "instrument", module + "redact",
+		"go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/trace",
+		"go.opentelemetry.io/otel/semconv", "go.opentelemetry.io/otel/internal", "github.com/cespare/xxhash/v2",
+	}
+	for _, p := range deps(t, module+"instrument") {
+		if !strings.Contains(strings.Split(p, "/")[0], ".") || hasAnyPrefix(p, allowed) {
+			continue
+		}
+		t.Errorf("package instrument links %s", p)
+	}
+}
+
+func TestImportsPointInOneDirection(t *testing.T) {
+	cases := map[string][]string{ // package: what of ours it may import
+		"redact":             nil,
+		"instrument/catalog": nil,
+		"instrument":         {"redact", "instrument/catalog"},
+		"exporter/prom":      {"instrument", "instrument/catalog", "redact"},
+		"dashboards":         {"instrument/catalog", "internal/"},
+		"alerts":             {"instrument/catalog", "internal/"},
+	}
+	for pkg, allowed := range cases {
+		for _, p := range deps(t, module+pkg) {
+			ours, ok := strings.CutPrefix(p, module)
+			if !ok || ours == pkg {
+				continue
+			}
+			if !isAllowed(ours, allowed) {
+				t.Errorf("%s imports %s", pkg, ours)
+			}
+		}
+	}
+}
+
+func isAllowed(p string, allowed []string) bool {
+	for _, a := range allowed {
+		if p == a || strings.HasSuffix(a, "/") && strings.HasPrefix(p, a) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasAnyPrefix(p string, prefixes []string) bool {
+	for _, prefix := range prefixes {
+		if strings.HasPrefix(p, prefix) {
+			return true
+		}
+	}
+	return false
+}
