@@ -115,11 +115,11 @@ func (a *Attempt) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
 		s.finish(a, now)
 		t.recorded = true
 	}
-	finish := func() {}
+	var ends []ending
 	if dead {
 		t.bornLost(now)
 	} else {
-		finish = t.open(a.start, now, end)
+		ends = t.open(a.start, now, end)
 		if fenced {
 			t.fence(token)
 		}
@@ -131,7 +131,9 @@ func (a *Attempt) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
 	s.recycle(a)
 	s.mu.Unlock()
 
-	finish()
+	for _, x := range ends {
+		x.finish()
+	}
 	if !dead {
 		t.watch(l, lost)
 		e.m.logGained(t)

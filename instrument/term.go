@@ -40,7 +40,7 @@ type Term struct {
 	bodies  int
 	accrued instant // up to where work after loss is counted
 
-	cancels []func(cause error)
+	cancels []context.CancelCauseFunc
 	done    chan struct{} // closed at the end; nil until somebody waits
 	context context.Context
 }
@@ -92,7 +92,6 @@ func (t *Term) beginRelease() {
 }
 
 func (t *Term) endRelease(result catalog.ReleaseResult) {
-	now := t.e.m.now()
 	s := t.e.s
 	s.mu.Lock()
 	if t.recorded && !t.released {
@@ -106,9 +105,9 @@ func (t *Term) endRelease(result catalog.ReleaseResult) {
 	case result == catalog.ReleaseNotOwner:
 		cause = catalog.Lost
 	}
-	finish := t.end(now, cause, ErrReleased)
+	ended := t.end(t.endedAt, cause, ErrReleased)
 	s.mu.Unlock()
-	finish()
+	ended.finish()
 }
 
 // Renew extends the lease through its Renewer and records the renewal. It
@@ -153,19 +152,19 @@ func (t *Term) renewed(result catalog.RenewalResult, start, end instant, measure
 			s.renewalDuration.observe(catalog.RenewalDuration, now.sub(start).Seconds())
 		}
 	}
-	finish := func() {}
+	var ended ending
 	switch result {
 	case catalog.RenewalOK:
 		t.used(now)
 		t.extend(start, end)
 	case catalog.RenewalLost:
-		finish = t.end(now, catalog.Lost, ErrLost)
+		ended = t.end(now, catalog.Lost, ErrLost)
 	}
 	s.mu.Unlock()
 	if result != catalog.RenewalOK {
 		t.e.m.logRenewalFailed(t, result)
 	}
-	finish()
+	ended.finish()
 }
 
 // lost ends the term on the library's word.
@@ -185,9 +184,9 @@ func (t *Term) lost(cause error) {
 		return
 	}
 	t.settle(now)
-	finish := t.end(now, end, why)
+	ended := t.end(now, end, why)
 	s.mu.Unlock()
-	finish()
+	ended.finish()
 }
 
 // Context is done when the term ends, with cause ErrLost or ErrReleased. It

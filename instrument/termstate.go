@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"context"
 	"time"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
@@ -10,8 +11,8 @@ import (
 
 // open makes the term the holder: asked for at start, won now. It returns
 // what is left to do without the mutex.
-func (t *Term) open(start, now, end instant) func() {
-	finish := t.expirePredecessors(now)
+func (t *Term) open(start, now, end instant) []ending {
+	ends := t.expirePredecessors(now)
 	t.began, t.accrued = now, now
 	t.extend(start, end)
 	if t.recorded {
@@ -21,7 +22,7 @@ func (t *Term) open(start, now, end instant) func() {
 		s.terms.push(t)
 		t.settle(now)
 	}
-	return finish
+	return ends
 }
 
 // bornLost marks a term whose lease was gone before it was won, as a campaign
@@ -38,18 +39,16 @@ func (t *Term) bornLost(now instant) {
 // expirePredecessors closes terms of this handle whose lease ran out without
 // a release, as a lock that is left to its TTL. A new win proves that they
 // are over, and without this they would pile up.
-func (t *Term) expirePredecessors(now instant) func() {
-	finish := func() {}
+func (t *Term) expirePredecessors(now instant) (ends []ending) {
 	for old := t.e.s.terms.first; old != nil; {
 		next := old.next
 		if old.e == t.e && old.lapsed(now) && !old.ended && !old.releasing && old.bodies == 0 {
 			old.settle(now)
-			before, this := finish, old.end(old.leaseEnd, catalog.Expired, ErrLost)
-			finish = func() { before(); this() }
+			ends = append(ends, old.end(old.leaseEnd, catalog.Expired, ErrLost))
 		}
 		old = next
 	}
-	return finish
+	return ends
 }
 
 // fence keeps the last token and counts a token that went back.
@@ -126,12 +125,29 @@ func (t *Term) used(now instant) {
 	}
 }
 
-// end closes the term, once, and returns what is left to do without the
-// mutex: contexts may run foreign code. A term that guarded no body was itself
-// the execution.
-func (t *Term) end(now instant, cause catalog.EndCause, why error) func() {
+// ending is what is left to do without the mutex when a term has ended:
+// contexts may run foreign code.
+type ending struct {
+	t       *Term // nil: nothing
+	cancels []context.CancelCauseFunc
+	why     error
+}
+
+func (x ending) finish() {
+	if x.t == nil {
+		return
+	}
+	for _, cancel := range x.cancels {
+		cancel(x.why)
+	}
+	x.t.e.m.logEnded(x.t, x.t.cause)
+}
+
+// end closes the term, once. A term that guarded no body was itself the
+// execution.
+func (t *Term) end(now instant, cause catalog.EndCause, why error) ending {
 	if t.ended {
-		return func() {}
+		return ending{}
 	}
 	if !t.releasing {
 		t.endedAt = now
@@ -146,14 +162,9 @@ func (t *Term) end(now instant, cause catalog.EndCause, why error) func() {
 	if t.recorded {
 		t.countEnd(cause)
 	}
-	cancels := t.cancels
+	x := ending{t: t, cancels: t.cancels, why: why}
 	t.cancels = nil
-	return func() {
-		for _, cancel := range cancels {
-			cancel(why)
-		}
-		t.e.m.logEnded(t, cause)
-	}
+	return x
 }
 
 func (t *Term) countEnd(cause catalog.EndCause) {
