@@ -55,8 +55,8 @@ func noLeader(b builder) []draft {
 	step := b.ScrapeInterval.String()
 
 	expr := query.Op(s.By("max", active), "==", "0")
-	// A lock around single runs is free most of the time (A3).
-	expr = query.Op(expr, "and", query.Op(s.Hold(k.Lookback.String(), single), "==", "1"))
+	// A lock around single runs is free most of the time (B7).
+	expr = query.Op(expr, "and", query.Op(s.Hold(single), "==", "1"))
 	if k.LeaseFactor > 0 {
 		// After a crash the lock stays taken until its lease ends, and some
 		// backends add a delay: a long lease makes a long gap (C44).
@@ -121,16 +121,17 @@ func flapping(b builder) []draft {
 	// with 500 wins says (D4). The larger part counts, not the sum: some
 	// engines count the first sample from zero by themselves (C42).
 	since := query.Op(query.Call("time"), "-", seconds(k.Window))
-	won := part("won", query.Call("clamp_max",
-		query.Op(query.Over("max_over_time", s.Metric(catalog.LastAcquired, single), window), ">", since), "1"))
+	won := part("won", query.Call("clamp",
+		query.Op(query.Over("max_over_time", s.Metric(catalog.LastAcquired, single), window), ">", since), "1", "1"))
 	handovers := s.By("sum", s.ByHolder("max", query.Op(grown, "or", won)))
 	// A rolling restart moves the leader up to once a replica (C28, D8).
 	atOnce := query.By("count", s.Labels, s.ByHolder("max", s.Metric(catalog.Active, single)))
 	replicas := query.Over("max_over_time", atOnce, window+":"+b.ScrapeInterval.String())
 	tolerated := query.Call("clamp_min", query.Op(replicas, "+", events(1)), events(k.Handovers))
 	expr := query.Op(handovers, ">", tolerated)
-	// Every run of a run-style lock is an acquisition (D6, C14).
-	expr = query.Op(expr, "and", query.Op(s.Hold(window, single), "==", "1"))
+	// Every run of a run-style lock is an acquisition (D6, C14). Asked of the
+	// window: a lone replica in a crash loop is mostly not there (D10).
+	expr = query.Op(expr, "and", query.Op(s.HeldWithin(window, single), "==", "1"))
 
 	return []draft{{
 		name: "Flapping", firing: k.Firing, expr: expr, panel: panel.Transitions,

@@ -167,6 +167,12 @@ func leaderScenarios() []scenario {
 				leader_max_leaders{instance="i1"} 1x40
 				leader_active{instance="i1"} 0x40`,
 			want: "NoLeader/critical 2m.."},
+		{id: "B11", name: "a rollout turns a held lock into one around single runs", every: 30 * time.Second, end: 20 * time.Minute,
+			load: `
+				leader_elector_info{instance="i1",mode="hold"} 1x9 stale
+				leader_active{instance="i1"} 1x9 stale
+				leader_elector_info{instance="i2",mode="run"} _x10 1x40
+				leader_active{instance="i2"} _x10 0x40`},
 		{id: "C02", name: "a zombie candidate is told that it leads after its session died", every: 15 * time.Second, end: 10 * time.Minute,
 			load: held + `
 				leader_lease_duration_seconds 15x40

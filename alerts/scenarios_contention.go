@@ -173,6 +173,15 @@ func flappingScenarios() []scenario {
 				leader_active{instance="i1",prometheus_replica="1"} 1x60
 				leader_acquired_total{instance="i1",prometheus_replica="0"} 1x9 2x9 3x9 4x60
 				leader_acquired_total{instance="i1",prometheus_replica="1"} 1x9 2x9 3x9 4x60`},
+		{id: "D10", name: "a lone replica in a crash loop is mostly not there", every: 15 * time.Second, end: 20 * time.Minute,
+			load: relay(12, 6, 15*time.Second, 0, 1) + `
+				leader_elector_info{mode="hold"} ` + strings.Repeat("1 1 stale _x3 ", 12),
+			want: "Flapping/warning 7m.."},
+		{id: "D11", name: "twenty tenants below one label are won in a rolling restart", every: 15 * time.Second, end: 20 * time.Minute,
+			load: `
+				leader_elector_info{mode="hold",lock_name="tenant-*/orders"} 1x80
+				leader_active{instance="i1",lock_name="tenant-*/orders"} 20x80
+				leader_acquired_total{instance="i1",lock_name="tenant-*/orders"} 0x20 20x60`},
 		{id: "C10", name: "renewals and losses are no handovers", every: 30 * time.Second, end: 30 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x60
@@ -246,7 +255,7 @@ func relay(n, apart int, every time.Duration, zeros, life int) string {
 	for i := range n {
 		before := strings.Repeat("_ ", i*apart)
 		unwon, unborn := strings.Repeat("0 ", zeros), strings.Repeat("_ ", zeros)
-		wonAt := 1 + int((time.Duration(i*apart+zeros) * every).Seconds())
+		wonAt := int((time.Duration(i*apart+zeros) * every).Seconds())
 		line := func(metric, values string) {
 			fmt.Fprintf(&out, "\n%s{instance=\"r%d\"} %s%s stale", metric, i, before, values)
 		}

@@ -45,6 +45,16 @@ func backendScenarios() []scenario {
 				leader_acquired_total{instance="i1",lock_name="redacted"} 0+4x40
 				leader_not_acquired_total{instance="i1",lock_name="redacted",reason="backend_error"} 0+1x40`,
 			want: `BackendErrors/warning{lock_name="redacted"} 6m30s..`},
+		{id: "E8", name: "one attempt in a hundred meets an error", every: 30 * time.Second, end: 30 * time.Minute,
+			load: ran + `
+				leader_attempts_total{instance="i1"} 0+100x60
+				leader_acquired_total{instance="i1"} 0+99x60
+				leader_not_acquired_total{instance="i1",reason="backend_error"} 0+1x60`},
+		{id: "E9", name: "two errors in a row among few attempts", every: 30 * time.Second, end: 30 * time.Minute,
+			load: ran + `
+				leader_attempts_total{instance="i1"} 0x5 1x5 2x5 3x5 4x5 5x5 6x5 7x5 8x5 9x5
+				leader_acquired_total{instance="i1"} 0x5 1x5 1x5 1x5 2x5 3x5 4x5 5x5 6x5 7x5
+				leader_not_acquired_total{instance="i1",reason="backend_error"} 0x11 1x5 2x60`},
 		{id: "C01", name: "refusals and errors mixed, then the backend answers", every: 15 * time.Second, end: 20 * time.Minute,
 			load: ran + `
 				leader_attempts_total{instance="i1"} 0+1x10 11x70

@@ -18,12 +18,20 @@ func (s Scope) BackendErrorShare(window string) Expr {
 	return Op(s.BackendErrors(window), "/", s.Increased(catalog.Attempts, window))
 }
 
-// Hold is 1 for the locks that are campaigned for and held, judged by what
-// was seen in the window: a lock whose last replica just died is still one.
-func (s Scope) Hold(window string, matchers ...Matcher) Expr {
+// Hold is 1 for the locks that are campaigned for and held.
+func (s Scope) Hold(matchers ...Matcher) Expr {
+	return s.By("max", s.holdInfo(matchers))
+}
+
+// HeldWithin is 1 for the locks that were campaigned for and held at any time
+// in a window: between two replicas of a crash loop nothing says so now.
+func (s Scope) HeldWithin(window string, matchers ...Matcher) Expr {
+	return s.By("max", Over("max_over_time", s.holdInfo(matchers), window))
+}
+
+func (s Scope) holdInfo(matchers []Matcher) Expr {
 	mode, _ := catalog.ElectorInfo.Label("mode")
-	info := s.Metric(catalog.ElectorInfo, append([]Matcher{Equal(mode.Name, catalog.ModeHold.String())}, matchers...)...)
-	return s.By("max", Over("max_over_time", info, window))
+	return s.Metric(catalog.ElectorInfo, append([]Matcher{Equal(mode.Name, catalog.ModeHold.String())}, matchers...)...)
 }
 
 // NearLease counts the runs and renewals of a window that used more than

@@ -1,0 +1,242 @@
+package alerts
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// mutation is a change for the worse to the rules of one alert, and the
+// beginning of the title of a scenario that must notice it.
+type mutation struct {
+	alert, name string
+	change      func(*Rule) bool
+	caughtBy    string
+}
+
+const perLock = "by (cluster, namespace, job, lock_name)"
+
+func mutations() []mutation {
+	return slices.Concat(
+		of("NoAcquisition", acquisitionMutations()),
+		of("NoLeader", leaderMutations()),
+		of("SplitBrain", splitMutations()),
+		of("Flapping", flappingMutations()),
+		of("BackendErrors", backendMutations()),
+		of("NearLease", nearLeaseMutations()),
+		of("LeaseExceeded", exceededMutations()),
+		of("WorkAfterLoss", lossMutations()),
+	)
+}
+
+func of(alert string, all []mutation) []mutation {
+	for i := range all {
+		all[i].alert = alert
+	}
+	return all
+}
+
+func acquisitionMutations() []mutation {
+	wins := " unless sum " + perLock + " (increase(leader_acquired_total[10m])) > 0"
+	return []mutation{
+		{name: "wins are not looked at", change: drop(wins), caughtBy: "A3"},
+		{name: "wins must be counted to be missed", change: swap(wins, " and sum "+perLock+" (increase(leader_acquired_total[10m])) == 0"), caughtBy: "A1"},
+		{name: "a leader that holds is not looked at", change: drop(" unless max " + perLock + " (max_over_time(leader_active[10m])) > 0"), caughtBy: "A2"},
+		{name: "a leader that holds is looked at in one sample", change: swap("max_over_time(leader_active[10m])", "leader_active"), caughtBy: "E6"},
+		{name: "declared intervals are not looked at", change: drop(" unless max " + perLock + " (leader_expected_interval_seconds) > 300"), caughtBy: "A7"},
+		{name: "every declared interval is left out", change: swap("(leader_expected_interval_seconds) > 300", "(leader_expected_interval_seconds) > 0"), caughtBy: "A8"},
+		{name: "no hold", change: hold(0), caughtBy: "A1"},
+		{name: "shared labels are left out", change: swap("leader_attempts_total[10m]", `leader_attempts_total{lock_name!="redacted"}[10m]`), caughtBy: "A9"},
+	}
+}
+
+func leaderMutations() []mutation {
+	return []mutation{
+		{name: "run-style locks are judged too", change: drop(" and max " + perLock + ` (leader_elector_info{lock_name!~"redacted|overflow|.*[*].*",mode="hold"}) == 1`), caughtBy: "B7"},
+		{name: "a lock stays held for the lookback", change: swap(`leader_elector_info{lock_name!~"redacted|overflow|.*[*].*",mode="hold"}`, `max_over_time(leader_elector_info{mode="hold"}[15m])`), caughtBy: "B11"},
+		{name: "targets that are down page", change: drop(" unless on (cluster, namespace, job) up == 0"), caughtBy: "B3"},
+		{name: "any target that is down hides the page", change: swap("unless on (cluster, namespace, job) up", "unless on () up"), caughtBy: "B9"},
+		{name: "the warning does without a target that is down", change: drop(" and on (cluster, namespace, job) up == 0"), caughtBy: "B9"},
+		{name: "no hold", change: hold(0), caughtBy: "B2"},
+		{name: "a longer hold", change: hold(20 * time.Minute), caughtBy: "B1"},
+		{name: "a long lease makes no difference", change: swap("< 2 * max "+perLock, "< 0 * max "+perLock), caughtBy: "C44 failover: crash with a lease of 200 s"},
+		{name: "every lease is taken for a long one", change: swap("< 2 * max "+perLock, "< 200 * max "+perLock), caughtBy: "C44 failover: a lease of 15 s"},
+		{name: "labels that locks share are judged", change: swap(`lock_name!~"redacted|overflow|.*[*].*"`, `lock_name!=""`), caughtBy: "C21 nobody"},
+		{name: "clusters are merged", change: swap(perLock, "by (namespace, job, lock_name)"), caughtBy: "C34"},
+		{name: "a missing series counts as no leader", change: swap("== 0 and", ">= 0 and"), caughtBy: "B8"},
+	}
+}
+
+func splitMutations() []mutation {
+	instant := `leader_active{lock_name!~"redacted|overflow|.*[*].*"}`
+	perHolder := "by (cluster, namespace, job, lock_name, instance)"
+	return []mutation{
+		{name: "one sample is enough", change: swap("min_over_time("+instant+"[1m])", instant), caughtBy: "S5"},
+		{name: "a claim counts for the whole window", change: swap("min_over_time", "max_over_time"), caughtBy: "S9"},
+		{name: "duplicates of a replica count", change: swap("max "+perHolder+" (min_over_time("+instant+"[1m]))", "min_over_time("+instant+"[1m])"), caughtBy: "S4"},
+		{name: "no hold", change: hold(0), caughtBy: "C35 a dead pod stops pushing"},
+		{name: "a hold longer than the overlap", change: hold(10 * time.Minute), caughtBy: "S1"},
+		{name: "namespaces are merged", change: swap("namespace, ", ""), caughtBy: "S3"},
+		{name: "leases that ended are believed", change: swap("unless max", "and max"), caughtBy: "S1"},
+		{name: "the lease end is not looked at", change: swap(" - 30", " - 3000"), caughtBy: "C35 a collector repeats what a dead pod pushed"},
+		{name: "clocks must agree", change: swap(" - 30", " - 0"), caughtBy: "S13"},
+		{name: "group electors are single ones", change: swap("max "+perLock+` (leader_max_leaders{lock_name!~"redacted|overflow|.*[*].*"})`, "1"), caughtBy: "S10"},
+		{name: "permits of one replica count once", change: swap("sum "+perLock, "count "+perLock), caughtBy: "S11"},
+		{name: "one leader too many is allowed", change: swap("> max "+perLock, "> 1 + max "+perLock), caughtBy: "S1"},
+		{name: "labels that locks share are judged", change: swap(`lock_name!~"redacted|overflow|.*[*].*"`, `lock_name!=""`), caughtBy: "C21 two tenants"},
+		{name: "no keeping", change: keep(0), caughtBy: "S1"},
+	}
+}
+
+func flappingMutations() []mutation {
+	return []mutation{
+		{name: "only increases count", change: swap("label_replace(clamp(max_over_time(", "label_replace(0 * clamp(max_over_time("), caughtBy: "D2"},
+		{name: "wins of processes seen first count in full", change: swap(", 1, 1), \"part\"", ", 500, 500), \"part\""), caughtBy: "D4"},
+		{name: "wins of any time count", change: swap("time() - 900", "time() - 900000"), caughtBy: "C28 a rolling restart of three, born at 0"},
+		{name: "both parts of a series count", change: swap("max by (cluster, namespace, job, lock_name, instance) (label_replace", "sum by (cluster, namespace, job, lock_name, instance) (label_replace"), caughtBy: "C28 a rolling restart of three, born at 0"},
+		{name: "duplicates of a replica count", change: swap("max by (cluster, namespace, job, lock_name, instance) (label_replace", "max by (cluster, namespace, job, lock_name, instance, prometheus_replica) (label_replace"), caughtBy: "D9"},
+		{name: "the number of replicas makes no difference", change: swap("[15m:30s]) + 1.5", "[15m:30s]) * 0"), caughtBy: "D8"},
+		{name: "one handover a replica is too many", change: swap("+ 1.5, 4.5", "+ -0.5, 0.5"), caughtBy: "C28 a rolling restart of five"},
+		{name: "no handovers are tolerated beyond the replicas", change: swap("+ 1.5, 4.5", "+ 1.5, 0.5"), caughtBy: "D9"},
+		{name: "ten handovers are tolerated", change: swap("+ 1.5, 4.5", "+ 1.5, 10.5"), caughtBy: "D1"},
+		{name: "replicas are counted over the whole window", change: swap("count "+perLock+" (max by (cluster, namespace, job, lock_name, instance) (leader_active{lock_name!~\"redacted|overflow|.*[*].*\"}))[15m:30s]",
+			"count "+perLock+" (max by (cluster, namespace, job, lock_name, instance) (last_over_time(leader_active[15m])))[15m:30s]"), caughtBy: "C29 a crash loop with fresh pod names, born at 1"},
+		{name: "run-style locks are judged", change: swap(`mode="hold"`, `mode=~"hold|run"`), caughtBy: "D6"},
+		{name: "held now, not in the window", change: swap(`max_over_time(leader_elector_info{lock_name!~"redacted|overflow|.*[*].*",mode="hold"}[15m])`, `leader_elector_info{mode="hold"}`), caughtBy: "D10"},
+		{name: "labels that locks share are judged", change: swap(`lock_name!~"redacted|overflow|.*[*].*"`, `lock_name!=""`), caughtBy: "D11"},
+		{name: "the gauge is watched instead of the counter", change: swap("increase(leader_acquired_total", "changes(leader_active"), caughtBy: "D1"},
+	}
+}
+
+func backendMutations() []mutation {
+	errors := func(window string) string {
+		return "sum " + perLock + ` (increase(leader_not_acquired_total{reason="backend_error"}[` + window + `]))`
+	}
+	return []mutation{
+		{name: "contention counts", change: swap(`{reason="backend_error"}`, ""), caughtBy: "E4"},
+		{name: "deadlines of callers count", change: swap(`reason="backend_error"`, `reason=~"backend_error|timeout"`), caughtBy: "C12 attempts run into"},
+		{name: "canceled attempts count", change: swap(`reason="backend_error"`, `reason=~"backend_error|canceled"`), caughtBy: "C12 ten pods"},
+		{name: "one error is enough", change: drop(" and " + errors("10m") + " > 2.5"), caughtBy: "E9"},
+		{name: "an outage that is over pages", change: drop(" and " + errors("4m") + " > 0"), caughtBy: "C45 the backend is away"},
+		{name: "a fifth is tolerated", change: swap("> 0.1 and", "> 0.3 and"), caughtBy: "E3"},
+		{name: "half is critical although a leader holds", change: drop(" unless max " + perLock + " (leader_active) > 0"), caughtBy: "C45 one replica"},
+		{name: "anything is critical", change: swap("> 0.5 and", "> 0 and"), caughtBy: "E3"},
+		{name: "no hold", change: hold(0), caughtBy: "C45 the backend is away"},
+		{name: "replicas are part of the identity", change: swap(perLock, "by (cluster, namespace, job, lock_name, instance)"), caughtBy: "C40"},
+		{name: "counts instead of shares", change: swap(" / sum "+perLock+" (increase(leader_attempts_total[10m])) > 0.1", " > 0.1"), caughtBy: "E8"},
+	}
+}
+
+func nearLeaseMutations() []mutation {
+	count, bucket := "leader_lease_usage_ratio_count", `leader_lease_usage_ratio_bucket{le="0.8"}`
+	return []mutation{
+		{name: "two increases are subtracted", change: swap("increase(("+count+" - ignoring (le) "+bucket+")[30m:30s])", "increase("+count+"[30m]) - ignoring (le) increase("+bucket+"[30m])"), caughtBy: "G4"},
+		{name: "another bound", change: swap(`le="0.8"`, `le="0.9"`), caughtBy: "G1"},
+		{name: "a lower bound", change: swap(`le="0.8"`, `le="0.7"`), caughtBy: "C04 renewals grow slower"},
+		{name: "once is not enough", change: swap("> 0.5", "> 1.5"), caughtBy: "G1"},
+		{name: "no keeping", change: keep(0), caughtBy: "G1"},
+		{name: "raw counts", change: swap("increase(("+count+" - ignoring (le) "+bucket+")[30m:30s])", count+" - ignoring (le) "+bucket), caughtBy: "G5"},
+	}
+}
+
+func exceededMutations() []mutation {
+	return []mutation{
+		{name: "a first event is missed", change: swap("label_replace(min_over_time(leader_lease_overruns_total[30m])", "label_replace(0 * min_over_time(leader_lease_overruns_total[30m])"), caughtBy: "C27 the first run"},
+		{name: "a history that was lost counts", change: swap(" and count_over_time(leader_attempts_total[30m]) > count_over_time(leader_lease_overruns_total[30m])", ""), caughtBy: "G5"},
+		{name: "once is not enough", change: swap("> 0.5", "> 1.5"), caughtBy: "G3"},
+		{name: "raw counts", change: swap("increase(leader_lease_overruns_total[30m])", "leader_lease_overruns_total"), caughtBy: "B6"},
+		{name: "no keeping", change: keep(0), caughtBy: "G3"},
+	}
+}
+
+func lossMutations() []mutation {
+	return []mutation{
+		{name: "no tolerance", change: swap("> 5", "> 0"), caughtBy: "W1"},
+		{name: "replicas are added up", change: swap("max "+perLock, "sum "+perLock), caughtBy: "W2"},
+		{name: "a window shorter than a pause", change: swap("[30m]", "[45s]"), caughtBy: "C16"},
+		{name: "raw counts", change: swap("increase(leader_work_after_loss_seconds_total[30m])", "leader_work_after_loss_seconds_total"), caughtBy: "W3"},
+		{name: "a large tolerance", change: swap("> 5", "> 300"), caughtBy: "C05"},
+		{name: "labels that locks share are left out", change: swap("leader_work_after_loss_seconds_total[", `leader_work_after_loss_seconds_total{lock_name!="redacted"}[`), caughtBy: "W4"},
+	}
+}
+
+func swap(from, to string) func(*Rule) bool {
+	return func(r *Rule) bool {
+		changed := strings.ReplaceAll(r.Expr, from, to)
+		if changed == r.Expr {
+			return false
+		}
+		r.Expr = changed
+		return true
+	}
+}
+
+func drop(clause string) func(*Rule) bool { return swap(clause, "") }
+
+func hold(d time.Duration) func(*Rule) bool {
+	return func(r *Rule) bool { r.For = model.Duration(d); return true }
+}
+
+func keep(d time.Duration) func(*Rule) bool {
+	return func(r *Rule) bool { r.KeepFiringFor = model.Duration(d); return true }
+}
+
+func TestEveryMutationOfTheRulesIsNoticed(t *testing.T) {
+	for _, m := range mutations() {
+		t.Run(m.alert+": "+m.name, func(t *testing.T) {
+			t.Parallel()
+			rules, changed := mutated(t, m)
+			if !changed {
+				t.Fatal("the mutation changes no rule: write it anew")
+			}
+			s := scenarioTitled(t, m.caughtBy)
+			fired, err := s.firings(t.Context(), rules)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if describe(fired, "severity") == s.want {
+				t.Errorf("scenario %s does not notice it", s.title())
+			}
+		})
+	}
+}
+
+// mutated returns the default rules on one line each, those of one alert
+// changed where the mutation applies.
+func mutated(t *testing.T, m mutation) (rules []Rule, changed bool) {
+	t.Helper()
+	rules, err := Rules(Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range rules {
+		parsed, err := query.Parse(query.Expr(rules[i].Expr))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules[i].Expr = parsed.String()
+		if rules[i].Name == Prefix+m.alert && m.change(&rules[i]) {
+			changed = true
+			if _, err := query.Parse(query.Expr(rules[i].Expr)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return rules, changed
+}
+
+func scenarioTitled(t *testing.T, beginning string) scenario {
+	t.Helper()
+	for _, s := range scenarios() {
+		if s.id == beginning || strings.HasPrefix(s.title(), beginning) {
+			return s
+		}
+	}
+	t.Fatalf("no scenario %s", beginning)
+	return scenario{}
+}
