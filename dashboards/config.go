@@ -23,13 +23,15 @@ import (
 // [Default]; the zero value is not valid. It is plain data: copies share
 // their slices.
 //
-// Scope and Thresholds are settings that alert rules have too, so that a
-// configuration file states them once, outside the dashboards' section.
+// Scope, Thresholds and RunbookURL are settings that alert rules have too, so
+// that a configuration file states them once, outside the dashboards' section.
 type Config struct {
 	// Scope says which series are read and what identifies a lock.
 	Scope Scope `yaml:"-"`
 	// Thresholds are the limits that panels draw.
 	Thresholds Thresholds `yaml:"-"`
+	// RunbookURL is where the runbooks are; empty for no link.
+	RunbookURL string `yaml:"-"`
 
 	// UID identifies the dashboard: 1 to 40 letters, digits, - and _. Give a
 	// fork its own, because Grafana refuses two dashboards with one uid.
@@ -48,8 +50,11 @@ type Config struct {
 	// Legend names a lock in legends, in Grafana's {{label}} notation. It
 	// should tell apart every lock that is shown at once.
 	Legend string `yaml:"legend"`
-	// RunbookURL is where the runbooks are; empty for no link.
-	RunbookURL string `yaml:"runbookURL"`
+	// Folder is the folder of Grafana that the dashboard is shown in; empty
+	// for the top one.
+	Folder string `yaml:"folder"`
+	// Path is the directory in which Grafana finds the dashboard's file.
+	Path string `yaml:"path"`
 }
 
 // Scope says which series are read and what identifies a lock.
@@ -95,6 +100,7 @@ func Default() Config {
 			ErrorShare: 0.1, ErrorShareCritical: 0.5, ErrorWindow: 10 * time.Minute, MinErrors: 3,
 			Headroom: 0.2, LeaseWindow: 30 * time.Minute,
 		},
+		RunbookURL: "https://github.com/leaderscope/leaderscope/blob/main/alerts/runbooks",
 		UID:        panel.OverviewUID,
 		Title:      "Leader election / Overview",
 		Tags:       []string{"leaderscope", "leader-election"},
@@ -103,7 +109,8 @@ func Default() Config {
 		To:         "now",
 		Timezone:   "utc",
 		Legend:     "{{job}} / {{lock_name}}",
-		RunbookURL: "https://github.com/leaderscope/leaderscope/blob/main/docs/runbooks",
+		Folder:     "Leader election",
+		Path:       "/etc/grafana/provisioning/dashboards/leaderscope",
 	}
 }
 
@@ -140,6 +147,7 @@ func (c Config) Validate() error {
 		check{"to", timePattern.MatchString(c.To), fmt.Sprintf("%q is not a time such as now", c.To)},
 		check{"timezone", c.Timezone != "", "must not be empty; utc is a good choice"},
 		check{"legend", legendPattern.MatchString(c.Legend), fmt.Sprintf("%q does not contain {{lock_name}}", c.Legend)},
+		check{"path", strings.HasPrefix(c.Path, "/"), fmt.Sprintf("%q is not an absolute path", c.Path)},
 		check{"runbookURL", c.RunbookURL == "" || isWebURL(c.RunbookURL), fmt.Sprintf("%q is not an http or https URL", c.RunbookURL)},
 	)
 }

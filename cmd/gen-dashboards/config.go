@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/alerts"
+	"github.com/leaderscope/leaderscope/dashboards"
+)
+
+// config is the configuration file. What rules and dashboards share is said
+// once: the scope, the runbooks' address and the dashboard's uid.
+type config struct {
+	Scope      scope             `yaml:"scope"`
+	Alerts     alertSection      `yaml:"alerts"`
+	Dashboards dashboards.Config `yaml:"dashboards"`
+}
+
+type scope struct {
+	Labels         []string       `yaml:"labels"`
+	Holder         string         `yaml:"holder"`
+	Selector       string         `yaml:"selector"`
+	ScrapeInterval model.Duration `yaml:"scrapeInterval"`
+}
+
+// alertSection is alerts.Config without what other sections say.
+type alertSection struct {
+	Group            alerts.Group      `yaml:"group"`
+	SeverityLabel    string            `yaml:"severityLabel"`
+	Labels           map[string]string `yaml:"labels"`
+	Annotations      map[string]string `yaml:"annotations"`
+	RunbookBaseURL   string            `yaml:"runbookBaseURL"`
+	DashboardBaseURL string            `yaml:"dashboardBaseURL"`
+	alerts.Alerts    `yaml:",inline"`
+}
+
+func defaultConfig() config {
+	a := alerts.Default()
+	return config{
+		Scope: scope{Labels: a.ScopeLabels, Holder: a.HolderLabel, Selector: a.Selector, ScrapeInterval: a.ScrapeInterval},
+		Alerts: alertSection{
+			Group: a.Group, SeverityLabel: a.SeverityLabel, Labels: a.Labels, Annotations: a.Annotations,
+			RunbookBaseURL: a.RunbookBaseURL, DashboardBaseURL: a.DashboardBaseURL, Alerts: a.Alerts,
+		},
+		Dashboards: dashboards.Default(),
+	}
+}
+
+// rules is the configuration of the alerting rules.
+func (c config) rules() alerts.Config {
+	return alerts.Config{
+		ScopeLabels: c.Scope.Labels, HolderLabel: c.Scope.Holder, Selector: c.Scope.Selector, ScrapeInterval: c.Scope.ScrapeInterval,
+		Group: c.Alerts.Group, SeverityLabel: c.Alerts.SeverityLabel, Labels: c.Alerts.Labels, Annotations: c.Alerts.Annotations,
+		RunbookBaseURL: c.Alerts.RunbookBaseURL, DashboardBaseURL: c.Alerts.DashboardBaseURL, DashboardUID: c.Dashboards.UID,
+		Alerts: c.Alerts.Alerts,
+	}
+}
+
+// boards is the configuration of the dashboards, which draw the limits of the
+// alerts.
+func (c config) boards() dashboards.Config {
+	b := c.Dashboards
+	b.RunbookURL = c.Alerts.RunbookBaseURL
+	b.Scope = dashboards.Scope{
+		Labels: c.Scope.Labels, Holder: c.Scope.Holder, Selector: c.Scope.Selector, ScrapeInterval: time.Duration(c.Scope.ScrapeInterval),
+	}
+	backend := c.Alerts.BackendErrors
+	b.Thresholds.ErrorShare, b.Thresholds.ErrorShareCritical = backend.Warning.Share, backend.Critical.Share
+	b.Thresholds.ErrorWindow, b.Thresholds.MinErrors = time.Duration(backend.Window), backend.MinErrors
+	b.Thresholds.LeaseWindow = time.Duration(c.Alerts.NearLease.Window)
+	return b
+}
+
+// validate reports the first bad key as the file spells it.
+func (c config) validate() error {
+	if err := c.rules().Validate(); err != nil {
+		key, problem, _ := strings.Cut(err.Error(), ": ")
+		return &keyError{key: ruleKey(key), problem: problem}
+	}
+	if err := c.boards().Validate(); err != nil {
+		var bad *dashboards.KeyError
+		if !errors.As(err, &bad) {
+			return err
+		}
+		return &keyError{key: boardKey(bad.Key), problem: bad.Problem}
+	}
+	return nil
+}
+
+// ruleKey is where the file keeps a knob of alerts.Config.
+func ruleKey(key string) string {
+	moved := map[string]string{
+		"scopeLabels": "scope.labels", "holderLabel": "scope.holder", "selector": "scope.selector",
+		"scrapeInterval": "scope.scrapeInterval", "dashboardUID": "dashboards.uid",
+	}
+	if to, ok := moved[key]; ok {
+		return to
+	}
+	return "alerts." + strings.TrimPrefix(key, "alerts.")
+}
+
+// boardKey is where the file keeps a setting of dashboards.Config.
+func boardKey(key string) string {
+	switch {
+	case key == "thresholds":
+		return "alerts.backendErrors"
+	case key == "runbookURL":
+		return "alerts.runbookBaseURL"
+	case strings.HasPrefix(key, "scope."):
+		return key
+	}
+	return "dashboards." + key
+}

@@ -1,0 +1,143 @@
+// Command gen-dashboards writes the dashboards and alerting rules of
+// leaderscope in each form that people load, says which label a lock name
+// has, and prints its default configuration.
+//
+// It exits with 0 when all went well, 1 when files could not be written or
+// --check found a difference, and 2 when it was called or configured wrongly.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/leaderscope/leaderscope/internal/output"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// The exit codes.
+const (
+	exitFine   = 0
+	exitFailed = 1
+	exitMisuse = 2
+)
+
+func run(args []string, stdout, stderr io.Writer) int {
+	c := command()
+	c.SetArgs(args)
+	c.SetOut(stdout)
+	c.SetErr(stderr)
+	err := c.Execute()
+	if err == nil {
+		return exitFine
+	}
+	fmt.Fprintln(stderr, "gen-dashboards:", err)
+	var attempt failure
+	if errors.As(err, &attempt) {
+		return exitFailed
+	}
+	return exitMisuse
+}
+
+// failure is an error that no change of the command line or of the
+// configuration avoids.
+type failure struct{ error }
+
+func (f failure) Unwrap() error { return f.error }
+
+func command() *cobra.Command {
+	var g generation
+	c := &cobra.Command{
+		Use:   "gen-dashboards --out DIR [--config FILE] [--format FORMAT,...] [--check]",
+		Short: "Write leaderscope's dashboards and alerting rules",
+		Long: "gen-dashboards writes leaderscope's dashboards and alerting rules into a directory, one folder per format:\n\n" +
+			describeFormats(),
+		Example: "  gen-dashboards --out monitoring\n" +
+			"  gen-dashboards config > leaderscope.yaml\n" +
+			"  gen-dashboards --out monitoring --config leaderscope.yaml --check",
+		Args:              cobra.NoArgs,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		RunE:              func(c *cobra.Command, _ []string) error { return g.run(c.OutOrStdout()) },
+	}
+	f := c.Flags()
+	f.StringVar(&g.out, "out", "", "the `directory` to write into; made when missing")
+	f.StringVar(&g.config, "config", "", "the configuration `file`; without it, the default that the command config prints")
+	f.StringSliceVar(&g.formats, "format", nil, "the `formats` to write, separated by commas (default all)")
+	f.BoolVar(&g.check, "check", false, "write nothing; exit with 1 and name the files that are not up to date")
+	c.AddCommand(labelCommand(), configCommand())
+	return c
+}
+
+// generation is one run of the generator.
+type generation struct {
+	out, config string
+	formats     []string
+	check       bool
+}
+
+func (g generation) run(stdout io.Writer) error {
+	if g.out == "" {
+		return errors.New("--out is missing: name the directory to write into")
+	}
+	formats, err := pick(g.formats)
+	if err != nil {
+		return err
+	}
+	c, err := load(g.config)
+	if err != nil {
+		return err
+	}
+	var files []output.File
+	for _, f := range formats {
+		made, err := f.files(c)
+		if err != nil {
+			return failure{fmt.Errorf("format %s: %w", f.name, err)}
+		}
+		files = append(files, made...)
+	}
+	if g.check {
+		return g.compare(stdout, files)
+	}
+	return g.write(stdout, files)
+}
+
+func (g generation) compare(stdout io.Writer, files []output.File) error {
+	findings, err := output.Check(g.out, files)
+	if err != nil {
+		return failure{err}
+	}
+	stale := 0
+	for _, f := range findings {
+		if f.State == output.Same {
+			continue
+		}
+		stale++
+		fmt.Fprintln(stdout, strings.TrimSuffix(fmt.Sprintf("%s: %s: %s", f.Path, f.State, f.Detail), ": "))
+	}
+	if stale > 0 {
+		return failure{fmt.Errorf("%d of %d files in %s are not up to date; run the same command without --check", stale, len(files), g.out)}
+	}
+	return nil
+}
+
+func (g generation) write(stdout io.Writer, files []output.File) error {
+	findings, err := output.Write(g.out, files)
+	if err != nil {
+		return failure{err}
+	}
+	for _, f := range findings {
+		did := "wrote"
+		if f.State == output.Same {
+			did = "kept"
+		}
+		fmt.Fprintln(stdout, did, f.Path)
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/spf13/cobra"
+)
+
+func configCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "config",
+		Short: "Print the default configuration, commented",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			text, err := commented(defaultConfig())
+			if err != nil {
+				return failure{err}
+			}
+			_, err = c.OutOrStdout().Write(text)
+			if err != nil {
+				return failure{err}
+			}
+			return nil
+		},
+	}
+}
+
+const configHeader = "# Configuration of gen-dashboards, with every default. Keys that are left out keep theirs.\n" +
+	"# Printed by: gen-dashboards config\n\n"
+
+// commented prints a configuration with a comment at every key.
+func commented(c config) ([]byte, error) {
+	plain, err := yaml.MarshalWithOptions(c, yaml.IndentSequence(true))
+	if err != nil {
+		return nil, err
+	}
+	at := yaml.CommentMap{}
+	walk(plain, func(path string, _, _ ast.Node) {
+		if comment, aside := commentOn(path); comment != "" {
+			at["$."+path] = []*yaml.Comment{commentAt(comment, aside)}
+		}
+	})
+	text, err := yaml.MarshalWithOptions(c, yaml.IndentSequence(true), yaml.WithComment(at))
+	if err != nil {
+		return nil, fmt.Errorf("print the configuration: %w", err)
+	}
+	spaced := strings.ReplaceAll(string(text), "\n# ", "\n\n# ")
+	return []byte(configHeader + spaced), nil
+}
+
+func commentAt(comment string, aside bool) *yaml.Comment {
+	if aside {
+		return yaml.LineComment(" " + comment)
+	}
+	var lines []string
+	for _, l := range strings.Split(comment, "\n") {
+		lines = append(lines, " "+l)
+	}
+	return yaml.HeadComment(lines...)
+}
+
+// commentOn finds the comment on a key: its own, or that of a knob which many
+// alerts have, which then stands beside the value.
+func commentOn(path string) (comment string, aside bool) {
+	if c, ok := comments[path]; ok {
+		return c, false
+	}
+	return knobs[path[strings.LastIndex(path, ".")+1:]], true
+}
+
+// knobs are keys that many alerts have.
+var knobs = map[string]string{
+	"enabled":       "false: leave the alert out",
+	"severity":      "value of severityLabel",
+	"for":           "how long it must be true before the alert fires; 0s: at once",
+	"keepFiringFor": "how long the alert outlives its cause; 0s: not",
+	"window":        "time that is looked at",
+	"minTimes":      "how often it must happen in the window",
+	"share":         "share of attempts, 0 to 1, above which it fires",
+}
+
+var comments = map[string]string{
+	"scope":                "Which series are read. Rules and dashboards share it.",
+	"scope.labels":         "Labels that tell locks apart; lock_name must be among them. A lock shared between\nclusters needs cluster taken out. Labels that no series has do no harm.",
+	"scope.holder":         "Label that tells replicas apart: instance, or pod on Kubernetes. Every series must have it.",
+	"scope.selector":       "Restricts everything to matching series, as in team=\"shop\".",
+	"scope.scrapeInterval": "Time between two samples of a series.",
+
+	"alerts":                  "Alerting rules.",
+	"alerts.group":            "The rule group.",
+	"alerts.group.name":       "Name of the group.",
+	"alerts.group.interval":   "Time between evaluations; 0s: the server's own.",
+	"alerts.severityLabel":    "Label that carries the severity.",
+	"alerts.labels":           "Labels added to every alert.",
+	"alerts.annotations":      "Annotations added to every alert.",
+	"alerts.runbookBaseURL":   "Where the runbooks are; empty: no links to them.",
+	"alerts.dashboardBaseURL": "Grafana's address, as in https://grafana.example.org; empty: links are paths.",
+
+	"alerts.noAcquisition":           "Attempts are made and none wins.",
+	"alerts.noLeader":                "A lock that is meant to be held has no holder.",
+	"alerts.noLeader.leaseFactor":    "So many leases may a lock go without a leader before the time of for begins; 0: none.",
+	"alerts.noLeader.lookback":       "How far back the last leader is searched.",
+	"alerts.noLeader.critical":       "While every target is up.",
+	"alerts.noLeader.warning":        "While a target is down, so that the leader may be alive there.",
+	"alerts.splitBrain":              "More leaders than the elector allows.",
+	"alerts.flapping":                "Leadership of a held lock changes hands too often.",
+	"alerts.flapping.handovers":      "So many handovers in the window are tolerated, or one more than there are replicas.",
+	"alerts.backendErrors":           "Attempts meet backend errors.",
+	"alerts.backendErrors.recent":    "The last error must be younger than this.",
+	"alerts.backendErrors.minErrors": "Least number of errors in the window.",
+	"alerts.backendErrors.critical":  "Only while nobody leads.",
+	"alerts.backendErrors.warning":   "Whether or not somebody leads.",
+	"alerts.nearLease":               "Runs or renewals come close to the end of their lease.",
+	"alerts.leaseExceeded":           "Terms run past the end of their lease.",
+	"alerts.workAfterLoss":           "Work goes on after its lock is gone.",
+	"alerts.workAfterLoss.tolerance": "So much work after loss is tolerated in the window.",
+
+	"dashboards":          "Grafana dashboards.",
+	"dashboards.uid":      "Identity of the dashboard: 1 to 40 letters, digits, - and _. A fork needs its own. Alerts link to it.",
+	"dashboards.title":    "Name of the dashboard.",
+	"dashboards.tags":     "Tags that help to find it.",
+	"dashboards.refresh":  "Time between two reloads; empty: none.",
+	"dashboards.from":     "Start of the time range shown first.",
+	"dashboards.to":       "End of the time range shown first.",
+	"dashboards.timezone": "utc, browser, or a name such as Europe/Berlin.",
+	"dashboards.legend":   "Names a lock in legends. It should tell apart every lock that is shown at once.",
+	"dashboards.folder":   "Folder of Grafana that shows the dashboard; empty: the top one.",
+	"dashboards.path":     "Directory in which Grafana finds the dashboard's file.",
+}
