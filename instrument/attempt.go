@@ -25,25 +25,25 @@ type Attempt struct {
 func (s *series) begin(e *Election, ctx context.Context) *Attempt {
 	now := e.m.now()
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	at := s.spare
 	if ctx != nil || at == nil {
-		at = &Attempt{}
+		at = &Attempt{ctx: ctx}
 	} else {
 		s.spare = at.next
 	}
-	*at = Attempt{e: e, ctx: ctx, start: now, recorded: !e.closed}
+	at.e, at.start, at.done, at.recorded = e, now, false, !e.closed
 	if at.recorded {
 		s.attempts++
 		s.pending.push(at)
 	}
+	s.mu.Unlock()
 	return at
 }
 
 // finish takes an attempt out of flight. The caller holds mu.
 func (s *series) finish(at *Attempt, now instant) {
 	s.pending.remove(at)
-	s.acquire.observe(catalog.AcquireDuration, now.sub(at.start).Seconds())
+	s.acquire.observe(catalog.AcquireDuration, now.seconds(at.start))
 	at.done, at.recorded = true, false
 }
 
@@ -115,11 +115,11 @@ func (a *Attempt) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
 		s.finish(a, now)
 		t.recorded = true
 	}
-	var ends []ending
+	var expired []ending
 	if dead {
 		t.bornLost(now)
 	} else {
-		ends = t.open(a.start, now, end)
+		expired = t.open(a.start, now, end)
 		if fenced {
 			t.fence(token)
 		}
@@ -131,8 +131,8 @@ func (a *Attempt) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
 	s.recycle(a)
 	s.mu.Unlock()
 
-	for _, x := range ends {
-		x.finish()
+	for _, old := range expired {
+		old.t.tell(old.followers, ErrLost)
 	}
 	if !dead {
 		t.watch(l, lost)

@@ -127,7 +127,7 @@ func (e *Election) abandon(now instant) {
 			if !t.ended {
 				s.ended[catalog.Abandoned]++
 			}
-			s.running -= t.bodies
+			s.running -= int(t.bodies)
 			s.terms.remove(t)
 			t.recorded = false // the term itself goes on
 		}

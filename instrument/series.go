@@ -55,6 +55,9 @@ type instant int64
 
 func (i instant) sub(j instant) time.Duration { return time.Duration(i - j) }
 
+// seconds is the time since j.
+func (i instant) seconds(j instant) float64 { return float64(i-j) / 1e9 }
+
 func (i instant) add(d time.Duration) instant { return i + instant(d) }
 
 // attemptList holds attempts in flight, the oldest first.

@@ -19,30 +19,40 @@ type Term struct {
 
 	// guarded by the series
 	prev, next *Term
-	linked     bool
-	recorded   bool
 
 	began      instant
 	leaseStart instant // just before the request that won or renewed
 	leaseEnd   instant // 0 unknown
+	endedAt    instant
+	accrued    instant // up to where work after loss is counted
+	token      uint64
+	followers  *followers // nil until somebody waits for the end
+
+	bodies     int32
+	cause      catalog.EndCause
+	linked     bool
+	recorded   bool
 	releasing  bool
 	released   bool // the release is counted
 	overran    bool
-
-	ended   bool
-	cause   catalog.EndCause
-	endedAt instant
-
-	token      uint64
+	ended      bool
 	tokenKnown bool
+	guarded    bool // a body ran under this term
+}
 
-	guarded bool // a body ran under this term
-	bodies  int
-	accrued instant // up to where work after loss is counted
-
+// followers are told when the term ends. Nothing is added after that.
+type followers struct {
 	cancels []context.CancelCauseFunc
-	done    chan struct{} // closed at the end; nil until somebody waits
+	done    chan struct{}
 	context context.Context
+}
+
+// follow returns the followers, to be added to. The caller holds the mutex.
+func (t *Term) follow() *followers {
+	if t.followers == nil {
+		t.followers = &followers{}
+	}
+	return t.followers
 }
 
 func newTerm(e *Election, acquirer Acquirer, l Lease, ctx context.Context) *Term {
@@ -64,16 +74,27 @@ func (t *Term) FencingToken() (token uint64, ok bool) {
 // again passes through too, and the term has still ended once.
 func (t *Term) Release(ctx context.Context) error {
 	t.beginRelease()
-	result := catalog.ReleaseError
-	defer func() { t.endRelease(result) }()
+	returned := false
+	defer func() {
+		if !returned {
+			t.endRelease(catalog.ReleaseError)
+		}
+	}()
 	err := t.lease.Release(ctx)
-	switch {
-	case err == nil:
-		result = catalog.ReleaseOK
-	case t.e.gone(t.acquirer, err):
-		result = catalog.ReleaseNotOwner
+	returned = true
+	result := catalog.ReleaseOK
+	if err != nil {
+		result = t.failedRelease(err)
 	}
+	t.endRelease(result)
 	return err
+}
+
+func (t *Term) failedRelease(err error) catalog.ReleaseResult {
+	if t.e.gone(t.acquirer, err) {
+		return catalog.ReleaseNotOwner
+	}
+	return catalog.ReleaseError
 }
 
 // beginRelease ends the holding before the backend is told, so that no moment
@@ -82,13 +103,12 @@ func (t *Term) beginRelease() {
 	now := t.e.m.now()
 	s := t.e.s
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t.ended || t.releasing {
-		return
+	if !t.ended && !t.releasing {
+		t.settle(now)
+		t.used(now)
+		t.releasing, t.endedAt = true, now
 	}
-	t.settle(now)
-	t.used(now)
-	t.releasing, t.endedAt = true, now
+	s.mu.Unlock()
 }
 
 func (t *Term) endRelease(result catalog.ReleaseResult) {
@@ -105,9 +125,11 @@ func (t *Term) endRelease(result catalog.ReleaseResult) {
 	case result == catalog.ReleaseNotOwner:
 		cause = catalog.Lost
 	}
-	ended := t.end(t.endedAt, cause, ErrReleased)
+	f, ended := t.end(t.endedAt, cause)
 	s.mu.Unlock()
-	ended.finish()
+	if ended {
+		t.tell(f, ErrReleased)
+	}
 }
 
 // Renew extends the lease through its Renewer and records the renewal. It
@@ -149,22 +171,25 @@ func (t *Term) renewed(result catalog.RenewalResult, start, end instant, measure
 	if t.recorded {
 		s.renewals[result]++
 		if measured {
-			s.renewalDuration.observe(catalog.RenewalDuration, now.sub(start).Seconds())
+			s.renewalDuration.observe(catalog.RenewalDuration, now.seconds(start))
 		}
 	}
-	var ended ending
+	var f *followers
+	ended := false
 	switch result {
 	case catalog.RenewalOK:
 		t.used(now)
 		t.extend(start, end)
 	case catalog.RenewalLost:
-		ended = t.end(now, catalog.Lost, ErrLost)
+		f, ended = t.end(now, catalog.Lost)
 	}
 	s.mu.Unlock()
 	if result != catalog.RenewalOK {
 		t.e.m.logRenewalFailed(t, result)
 	}
-	ended.finish()
+	if ended {
+		t.tell(f, ErrLost)
+	}
 }
 
 // lost ends the term on the library's word.
@@ -184,9 +209,11 @@ func (t *Term) lost(cause error) {
 		return
 	}
 	t.settle(now)
-	ended := t.end(now, end, why)
+	f, ended := t.end(now, end)
 	s.mu.Unlock()
-	ended.finish()
+	if ended {
+		t.tell(f, why)
+	}
 }
 
 // Context is done when the term ends, with cause ErrLost or ErrReleased. It
@@ -196,20 +223,21 @@ func (t *Term) Context() context.Context {
 	s := t.e.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.context == nil {
+	f := t.follow()
+	if f.context == nil {
 		parent := t.ctx
 		if parent == nil {
 			parent = context.Background()
 		}
 		ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
-		t.context = ctx
+		f.context = ctx
 		if t.ended {
 			cancel(t.endCause())
 		} else {
-			t.cancels = append(t.cancels, cancel)
+			f.cancels = append(f.cancels, cancel)
 		}
 	}
-	return t.context
+	return f.context
 }
 
 func (t *Term) endCause() error {
@@ -250,13 +278,14 @@ func (t *Term) doneChannel() <-chan struct{} {
 	s := t.e.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.done == nil {
-		t.done = make(chan struct{})
+	f := t.follow()
+	if f.done == nil {
+		f.done = make(chan struct{})
 		if t.ended {
-			close(t.done)
+			close(f.done)
 		}
 	}
-	return t.done
+	return f.done
 }
 
 // sink is what a Watcher sees of a term.

@@ -1,7 +1,6 @@
 package instrument
 
 import (
-	"context"
 	"time"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
@@ -10,9 +9,9 @@ import (
 // The methods here change a term's state; the caller holds the series' mutex.
 
 // open makes the term the holder: asked for at start, won now. It returns
-// what is left to do without the mutex.
+// terms that ended by it and are to be told without the mutex.
 func (t *Term) open(start, now, end instant) []ending {
-	ends := t.expirePredecessors(now)
+	expired := t.expirePredecessors(now)
 	t.began, t.accrued = now, now
 	t.extend(start, end)
 	if t.recorded {
@@ -22,7 +21,7 @@ func (t *Term) open(start, now, end instant) []ending {
 		s.terms.push(t)
 		t.settle(now)
 	}
-	return ends
+	return expired
 }
 
 // bornLost marks a term whose lease was gone before it was won, as a campaign
@@ -36,19 +35,26 @@ func (t *Term) bornLost(now instant) {
 	}
 }
 
+// ending is a term that has ended, with the followers that are to be told.
+type ending struct {
+	t         *Term
+	followers *followers
+}
+
 // expirePredecessors closes terms of this handle whose lease ran out without
 // a release, as a lock that is left to its TTL. A new win proves that they
 // are over, and without this they would pile up.
-func (t *Term) expirePredecessors(now instant) (ends []ending) {
+func (t *Term) expirePredecessors(now instant) (expired []ending) {
 	for old := t.e.s.terms.first; old != nil; {
 		next := old.next
 		if old.e == t.e && old.lapsed(now) && !old.ended && !old.releasing && old.bodies == 0 {
 			old.settle(now)
-			ends = append(ends, old.end(old.leaseEnd, catalog.Expired, ErrLost))
+			f, _ := old.end(old.leaseEnd, catalog.Expired)
+			expired = append(expired, ending{old, f})
 		}
 		old = next
 	}
-	return ends
+	return expired
 }
 
 // fence keeps the last token and counts a token that went back.
@@ -120,34 +126,17 @@ func (t *Term) settle(now instant) {
 
 // used records the share of the lease gone at a renewal or release.
 func (t *Term) used(now instant) {
-	if length := t.leaseEnd.sub(t.leaseStart); t.recorded && t.leaseEnd != 0 && length > 0 {
-		t.e.s.usage.observe(catalog.LeaseUsageRatio, now.sub(t.leaseStart).Seconds()/length.Seconds())
+	if length := t.leaseEnd - t.leaseStart; t.recorded && t.leaseEnd != 0 && length > 0 {
+		t.e.s.usage.observe(catalog.LeaseUsageRatio, float64(now-t.leaseStart)/float64(length))
 	}
 }
 
-// ending is what is left to do without the mutex when a term has ended:
-// contexts may run foreign code.
-type ending struct {
-	t       *Term // nil: nothing
-	cancels []context.CancelCauseFunc
-	why     error
-}
-
-func (x ending) finish() {
-	if x.t == nil {
-		return
-	}
-	for _, cancel := range x.cancels {
-		cancel(x.why)
-	}
-	x.t.e.m.logEnded(x.t, x.t.cause)
-}
-
-// end closes the term, once. A term that guarded no body was itself the
-// execution.
-func (t *Term) end(now instant, cause catalog.EndCause, why error) ending {
+// end closes the term and reports whether it was open until now; then the
+// caller tells its followers, without the mutex. A term that guarded no body
+// was itself the execution.
+func (t *Term) end(now instant, cause catalog.EndCause) (*followers, bool) {
 	if t.ended {
-		return ending{}
+		return nil, false
 	}
 	if !t.releasing {
 		t.endedAt = now
@@ -156,22 +145,31 @@ func (t *Term) end(now instant, cause catalog.EndCause, why error) ending {
 	if t.e.observed == t {
 		t.e.observed = nil
 	}
-	if t.done != nil {
-		close(t.done)
+	if f := t.followers; f != nil && f.done != nil {
+		close(f.done)
 	}
 	if t.recorded {
 		t.countEnd(cause)
 	}
-	x := ending{t: t, cancels: t.cancels, why: why}
-	t.cancels = nil
-	return x
+	return t.followers, true
+}
+
+// tell ends the contexts of those who follow the term and logs its end.
+// Contexts may run foreign code, so the caller holds no mutex.
+func (t *Term) tell(f *followers, why error) {
+	if f != nil {
+		for _, cancel := range f.cancels {
+			cancel(why)
+		}
+	}
+	t.e.m.logEnded(t, t.cause)
 }
 
 func (t *Term) countEnd(cause catalog.EndCause) {
 	s := t.e.s
 	s.ended[cause]++
 	if !t.guarded {
-		s.execution.observe(catalog.ExecutionDuration, t.endedAt.sub(t.began).Seconds())
+		s.execution.observe(catalog.ExecutionDuration, t.endedAt.seconds(t.began))
 	}
 	if t.bodies == 0 {
 		s.terms.remove(t)

@@ -63,7 +63,8 @@ func (t *Term) bodyStarts(cancel context.CancelCauseFunc) instant {
 	}
 	ended := t.ended
 	if !ended {
-		t.cancels = append(t.cancels, cancel)
+		f := t.follow()
+		f.cancels = append(f.cancels, cancel)
 	}
 	s.mu.Unlock()
 	if ended {
@@ -83,7 +84,7 @@ func (t *Term) bodyEnds(start instant, failure catalog.FailureCause, failed bool
 		return
 	}
 	s.running--
-	s.execution.observe(catalog.ExecutionDuration, now.sub(start).Seconds())
+	s.execution.observe(catalog.ExecutionDuration, now.seconds(start))
 	if failed {
 		s.failures[failure]++
 	}
