@@ -195,11 +195,11 @@ func TestEveryMutationOfTheRulesIsNoticed(t *testing.T) {
 				t.Fatal("the mutation changes no rule: write it anew")
 			}
 			s := scenarioTitled(t, m.caughtBy)
-			fired, err := s.firings(t.Context(), rules)
+			fired, err := s.firings(t.Context(), rules, seriesOf(t, s, Default()))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if describe(fired, "severity") == s.want {
+			if describe(fired) == s.want {
 				t.Errorf("scenario %s does not notice it", s.title())
 			}
 		})

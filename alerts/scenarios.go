@@ -2,11 +2,7 @@ package alerts
 
 import (
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/promeval"
 )
 
 // scenario is a course of events and the alerts that it must cause, with the
@@ -19,9 +15,8 @@ type scenario struct {
 	id, name string
 	// every is the time between samples; end is the last evaluation.
 	every, end time.Duration
-	// load has a series a line, in the notation of promtool. Series of locks
-	// get job="a" and lock_name="x" where they do not say otherwise, other
-	// series get job="a".
+	// load has a series a line, in the notation of promtool. Every series gets
+	// job="a", and those of locks lock_name="x", where it does not say otherwise.
 	load string
 	// want has a firing alert a line, as in "NoLeader/critical 7m..10m"; the
 	// end is left out where it fires at the last evaluation. Empty: silence.
@@ -50,38 +45,3 @@ const (
 		leader_max_leaders 1x700
 	`
 )
-
-// series reads the lines of load.
-func (s scenario) series() []promeval.Series {
-	var out []promeval.Series
-	for line := range strings.Lines(s.load) {
-		line = strings.TrimSpace(line)
-		if line == "" {
-			continue
-		}
-		end := strings.IndexByte(line, ' ')
-		if i := strings.Index(line, "} "); i >= 0 {
-			end = i + 1
-		}
-		out = append(out, promeval.Series{Selector: withDefaults(line[:end]), Values: strings.TrimSpace(line[end:])})
-	}
-	return out
-}
-
-func withDefaults(selector string) string {
-	name, own, _ := strings.Cut(strings.TrimSuffix(selector, "}"), "{")
-	var all []string
-	if own != "" {
-		all = append(all, own)
-	}
-	add := func(label, value string) {
-		if !strings.HasPrefix(own, label+"=") && !strings.Contains(own, ","+label+"=") {
-			all = append(all, label+`="`+value+`"`)
-		}
-	}
-	add("job", "a")
-	if m, known := catalog.ByName(name); known && m.PerLock {
-		add(catalog.LockName.Name, "x")
-	}
-	return name + "{" + strings.Join(all, ",") + "}"
-}

@@ -22,27 +22,36 @@ func (c Config) scope() (query.Scope, error) {
 	return query.Scope{Labels: c.ScopeLabels, Holder: c.HolderLabel, Matchers: matchers, TargetMatchers: onTarget}, nil
 }
 
-// parseSelector reads label matchers, with or without braces.
+// parseSelector reads the selector and refuses labels that only some series have.
 func parseSelector(s string) ([]query.Matcher, error) {
-	s = strings.TrimSpace(s)
-	if s == "" {
-		return nil, nil
-	}
-	if !strings.HasPrefix(s, "{") {
-		s = "{" + s + "}"
-	}
-	parsed, err := parser.NewParser(parser.Options{}).ParseMetricSelector(s)
+	parsed, err := parseMatchers(s)
 	if err != nil {
-		return nil, fmt.Errorf("selector: %q is no list of label matchers (%w); write it as in job=~\"a|b\"", s, err)
+		return nil, err
 	}
 	var out []query.Matcher
 	for _, m := range parsed {
 		if m.Name == labels.MetricName || seriesLabels()[m.Name] {
-			return nil, fmt.Errorf("selector: %q matches on %s, which not every series has; use labels of the targets, or %s", s, m.Name, catalog.LockName.Name)
+			return nil, fmt.Errorf("selector: %s matches on %s, which not every series has; use labels of the targets, or %s", s, m.Name, catalog.LockName.Name)
 		}
 		out = append(out, query.Matcher{Label: m.Name, Op: m.Type.String(), Value: m.Value})
 	}
 	return out, nil
+}
+
+// parseMatchers reads label matchers, with or without braces.
+func parseMatchers(s string) ([]*labels.Matcher, error) {
+	braced := strings.TrimSpace(s)
+	if braced == "" {
+		return nil, nil
+	}
+	if !strings.HasPrefix(braced, "{") {
+		braced = "{" + braced + "}"
+	}
+	parsed, err := parser.NewParser(parser.Options{}).ParseMetricSelector(braced)
+	if err != nil {
+		return nil, fmt.Errorf("selector: %s is no list of label matchers (%w); write it as in job=~\"a|b\"", s, err)
+	}
+	return parsed, nil
 }
 
 // seriesLabels are the labels that only some of the metrics carry.

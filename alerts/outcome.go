@@ -13,9 +13,11 @@ import (
 	"github.com/leaderscope/leaderscope/internal/promeval"
 )
 
-// firings evaluates rules over a scenario.
-func (s scenario) firings(ctx context.Context, rules []Rule) ([]promeval.Firing, error) {
-	store, err := promeval.Load(s.series(), s.every)
+func (s scenario) title() string { return s.id + " " + s.name }
+
+// firings evaluates rules over series of the scenario.
+func (s scenario) firings(ctx context.Context, rules []Rule, series []promeval.Series) ([]promeval.Firing, error) {
+	store, err := promeval.Load(series, s.every)
 	if err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", s.title(), err)
 	}
@@ -30,8 +32,6 @@ func (s scenario) firings(ctx context.Context, rules []Rule) ([]promeval.Firing,
 	return all, nil
 }
 
-func (s scenario) title() string { return s.id + " " + s.name }
-
 func (r Rule) evaluated() promeval.Rule {
 	return promeval.Rule{
 		Name: r.Name, Expr: r.Expr, For: time.Duration(r.For), KeepFiringFor: time.Duration(r.KeepFiringFor),
@@ -40,21 +40,10 @@ func (r Rule) evaluated() promeval.Rule {
 }
 
 // describe prints firings the way scenarios write them down.
-func describe(fired []promeval.Firing, severityLabel string) string {
+func describe(fired []promeval.Firing) string {
 	var lines []string
 	for _, f := range fired {
-		name := strings.TrimPrefix(f.Labels.Get(labels.AlertName), Prefix) + "/" + f.Labels.Get(severityLabel)
-		var own []string
-		f.Labels.Range(func(l labels.Label) {
-			usual := l.Name == labels.AlertName || l.Name == severityLabel || l.Name == "job" && l.Value == "a" || l.Name == "lock_name" && l.Value == "x"
-			if !usual {
-				own = append(own, fmt.Sprintf("%s=%q", l.Name, l.Value))
-			}
-		})
-		if len(own) > 0 {
-			name += "{" + strings.Join(own, ",") + "}"
-		}
-		line := name + " " + model.Duration(f.From).String() + ".."
+		line := identity(f.Labels) + " " + model.Duration(f.From).String() + ".."
 		if !f.Open {
 			line += model.Duration(f.To).String()
 		}
@@ -62,4 +51,21 @@ func describe(fired []promeval.Firing, severityLabel string) string {
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
+}
+
+// identity leaves out the labels that the series of a scenario have unless
+// they say otherwise.
+func identity(l labels.Labels) string {
+	usual := map[string]string{"job": "a", "lock_name": "x", labels.AlertName: l.Get(labels.AlertName), "severity": l.Get("severity")}
+	var own []string
+	l.Range(func(l labels.Label) {
+		if usual[l.Name] != l.Value {
+			own = append(own, fmt.Sprintf("%s=%q", l.Name, l.Value))
+		}
+	})
+	name := strings.TrimPrefix(l.Get(labels.AlertName), Prefix) + "/" + l.Get("severity")
+	if len(own) > 0 {
+		name += "{" + strings.Join(own, ",") + "}"
+	}
+	return name
 }

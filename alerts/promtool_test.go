@@ -1,0 +1,57 @@
+package alerts
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+)
+
+func TestPromtoolAgreesWithTheScenarios(t *testing.T) {
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("promtool is not on PATH: rules and scenarios were judged by the engine in this process alone")
+	}
+	other := Default()
+	other.ScrapeInterval, other.HolderLabel, other.Selector = model.Duration(15*time.Second), "pod", `job=~"orders|billing",cluster=~"eu-.+"`
+	other.ScopeLabels = []string{"namespace", "job", "lock_name"}
+	other.Alerts.NoLeader.Critical.For = model.Duration(45 * time.Second)
+	other.Alerts.Flapping.Enabled = false
+	cases := map[string]struct {
+		config    Config
+		scenarios []scenario
+	}{
+		"default configuration, every scenario":                  {Default(), scenarios()},
+		"other scope, selector and holder, scenarios of leaders": {other, append(leaderScenarios(), splitScenarios()...)},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			rules, err := YAML(c.config)
+			write(t, filepath.Join(dir, "rules.yaml"), rules, err)
+			tests, err := promtoolTests(c.config, "rules.yaml", c.scenarios)
+			write(t, filepath.Join(dir, "tests.yaml"), tests, err)
+			for _, args := range [][]string{{"check", "rules", "--lint=all", "--lint-fatal", "rules.yaml"}, {"test", "rules", "tests.yaml"}} {
+				cmd := exec.CommandContext(t.Context(), promtool, args...)
+				cmd.Dir = dir
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("promtool %v: %v\n%s", args, err, out)
+				}
+			}
+		})
+	}
+}
+
+func write(t *testing.T, path string, content []byte, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,134 @@
+package alerts
+
+import (
+	"fmt"
+	"regexp/syntax"
+	"strings"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/promeval"
+)
+
+// defaultLabels are the labels of series that do not say otherwise.
+var defaultLabels = map[string]string{"job": "a", catalog.LockName.Name: "x"}
+
+// series reads load for a configuration: replicas have its holder label, and
+// series without labels of their own match its selector.
+func (s scenario) series(c Config) ([]promeval.Series, error) {
+	matchers, err := exampleLabels(c)
+	if err != nil {
+		return nil, err
+	}
+	var out []promeval.Series
+	for line := range strings.Lines(s.load) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		end := strings.IndexByte(line, ' ')
+		if i := strings.Index(line, "} "); i >= 0 {
+			end = i + 1
+		}
+		lset, err := parser.NewParser(parser.Options{}).ParseMetric(line[:end])
+		if err != nil {
+			return nil, fmt.Errorf("scenario %s: %s: %w", s.title(), line, err)
+		}
+		out = append(out, promeval.Series{Selector: selector(complete(lset, c.HolderLabel, matchers)), Values: strings.TrimSpace(line[end:])})
+	}
+	return out, nil
+}
+
+func complete(lset labels.Labels, holder string, examples map[string]string) labels.Labels {
+	name := lset.Get(labels.MetricName)
+	metric, known := catalog.ByName(name)
+	b := labels.NewBuilder(lset)
+	add := func(label, value string) {
+		ofLocks := label == catalog.LockName.Name
+		if b.Get(label) == "" && (!ofLocks || known && metric.PerLock) {
+			b.Set(label, value)
+		}
+	}
+	add(holder, lset.Get("instance"))
+	for label, value := range examples {
+		add(label, value)
+	}
+	for label, value := range defaultLabels {
+		add(label, value)
+	}
+	return b.Labels()
+}
+
+func selector(lset labels.Labels) string {
+	rest := labels.NewBuilder(lset).Del(labels.MetricName).Labels()
+	return lset.Get(labels.MetricName) + rest.String()
+}
+
+// exampleLabels are labels that match the selector.
+func exampleLabels(c Config) (map[string]string, error) {
+	matchers, err := parseMatchers(c.Selector)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, m := range matchers {
+		value, ok := example(m, append(matchersOf(matchers, m.Name), m))
+		if !ok {
+			return nil, fmt.Errorf("selector: no value of %s was found that matches %s, so no tests can be written", m.Name, m)
+		}
+		out[m.Name] = value
+	}
+	return out, nil
+}
+
+func matchersOf(all []*labels.Matcher, label string) (own []*labels.Matcher) {
+	for _, m := range all {
+		if m.Name == label {
+			own = append(own, m)
+		}
+	}
+	return own
+}
+
+// example finds a value that matches all matchers of one label.
+func example(m *labels.Matcher, all []*labels.Matcher) (string, bool) {
+	candidates := append([]string{defaultLabels[m.Name], m.Value}, m.SetMatches()...)
+	if re, err := syntax.Parse(m.Value, syntax.Perl); err == nil {
+		candidates = append(candidates, shortest(re.Simplify()))
+	}
+	candidates = append(candidates, "b", "example")
+next:
+	for _, value := range candidates {
+		for _, other := range all {
+			if value == "" || !other.Matches(value) {
+				continue next
+			}
+		}
+		return value, true
+	}
+	return "", false
+}
+
+// shortest is a short text that an expression without look-around matches.
+func shortest(re *syntax.Regexp) string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return string(re.Rune)
+	case syntax.OpCharClass:
+		return string(re.Rune[:1])
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return "x"
+	case syntax.OpCapture, syntax.OpPlus, syntax.OpAlternate:
+		return shortest(re.Sub[0])
+	case syntax.OpConcat:
+		var out strings.Builder
+		for _, sub := range re.Sub {
+			out.WriteString(shortest(sub))
+		}
+		return out.String()
+	default:
+		return ""
+	}
+}
