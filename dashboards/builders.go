@@ -215,10 +215,15 @@ func words(entries ...says) dashboard.ValueMapping {
 	return dashboard.ValueMapping{ValueMap: &dashboard.ValueMap{Type: dashboard.MappingTypeValueToText, Options: options}}
 }
 
-// several gives every value from 2 up a colour and keeps its number.
-func several(color string) dashboard.ValueMapping {
+// several gives every value from 2 up a colour and a text; without a text it
+// keeps its number.
+func several(text, color string) dashboard.ValueMapping {
+	result := dashboard.ValueMappingResult{Color: &color}
+	if text != "" {
+		result.Text = &text
+	}
 	return dashboard.ValueMapping{RangeMap: &dashboard.RangeMap{
 		Type:    dashboard.MappingTypeRangeToText,
-		Options: dashboard.DashboardRangeMapOptions{From: cog.ToPtr(2.0), To: nil, Result: dashboard.ValueMappingResult{Color: &color}},
+		Options: dashboard.DashboardRangeMapOptions{From: cog.ToPtr(2.0), Result: result},
 	}}
 }

@@ -26,7 +26,8 @@ func (q queries) health() *stat.PanelBuilder {
 		id: panel.Instrumentation, title: "Health of the instrumentation",
 		description: "Targets down: replicas that Prometheus cannot reach; one of them may lead. Redaction keys: more than one means that " +
 			"replicas give one lock two names, so that every lock seems to have two leaders or none. Names folded: more locks than the cap " +
-			"on labels, the rest share one label. Shared labels stand for several locks; alerts that judge one lock leave them out.",
+			"on labels, the rest share one label. Catch-all labels " +
+			"(redacted, overflow) stand for every lock that no rule covers: alerts that judge one lock are blind for them.",
 		unit: units.Short, noValue: "no data", width: 24, height: 4,
 		steps: plain(),
 		targets: []target{
@@ -34,13 +35,13 @@ func (q queries) health() *stat.PanelBuilder {
 			{ref: "Down", expr: q.targetsIn("0"), legend: "targets down"},
 			{ref: "Keys", expr: q.redactionKeys(), legend: "redaction keys in use"},
 			{ref: "Folded", expr: q.foldedNames(), legend: "lock names folded, range shown"},
-			{ref: "Shared", expr: q.sharedLabels(), legend: "shared labels"},
+			{ref: "CatchAll", expr: q.catchAllLabels(), legend: "catch-all labels"},
 		},
 	}).
 		OverrideByQuery("Down", warn(1, red)).
 		OverrideByQuery("Keys", warn(2, red)).
 		OverrideByQuery("Folded", warn(0.5, orange)).
-		OverrideByQuery("Shared", warn(1, orange))
+		OverrideByQuery("CatchAll", warn(1, orange))
 }
 
 // targetsIn counts the targets whose up has a value.
@@ -60,9 +61,10 @@ func (q queries) foldedNames() query.Expr {
 	return query.Expr("sum(" + query.Over("increase", q.locks.Metric(catalog.RedactionOverflows), shownRange) + ")")
 }
 
-// sharedLabels counts the labels that stand for more than one lock.
-func (q queries) sharedLabels() query.Expr {
-	single := query.SingleLock()
-	shared := q.locks.By("group", q.locks.Metric(catalog.ElectorInfo, query.Matches(single.Label, single.Value)))
-	return countOf(shared, q.locks.By("group", q.locks.Metric(catalog.ElectorInfo)))
+// catchAllLabels counts the labels that stand for locks which nobody named.
+func (q queries) catchAllLabels() query.Expr {
+	catchAll := query.Matches(catalog.LockName.Name, catalog.RedactedLabel+"|"+catalog.OverflowLabel)
+	return countOf(
+		q.locks.By("group", q.locks.Metric(catalog.ElectorInfo, catchAll)),
+		q.locks.By("group", q.locks.Metric(catalog.ElectorInfo)))
 }

@@ -2,6 +2,7 @@ package dashboards
 
 import (
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/statetimeline"
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
@@ -33,7 +34,7 @@ func (q queries) holderTimeline() *statetimeline.PanelBuilder {
 			legend: q.cfg.Legend + "  {{" + q.cfg.Scope.Holder + "}}",
 		}},
 	}).
-		Mappings([]dashboard.ValueMapping{words(says{0, "standby", unseen}, says{1, "leads", green}), several(green)}).
+		Mappings([]dashboard.ValueMapping{words(says{0, "standby", unseen}, says{1, "leads", green}), several("", green)}).
 		PerPage(30)
 }
 
@@ -49,7 +50,7 @@ func (q queries) holders() *timeseries.PanelBuilder {
 			{ref: "Crowded", expr: q.crowded(), legend: "too many: " + q.cfg.Legend},
 		},
 	}).
-		Decimals(0).
+		Decimals(0).LineInterpolation(common.LineInterpolationStepAfter).
 		OverrideByQuery("Crowded", []dashboard.DynamicConfigValue{fixed(red), property("custom.lineWidth", 4)})
 }
 

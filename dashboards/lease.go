@@ -2,6 +2,7 @@ package dashboards
 
 import (
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/heatmap"
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
@@ -31,7 +32,9 @@ func (q queries) leaseHeadroom() *timeseries.PanelBuilder {
 		steps:   []dashboard.Threshold{base(red), from(0, orange), from(q.cfg.Thresholds.Headroom, green)},
 		targets: []target{{expr: q.leaseLeft(), legend: q.cfg.Legend}},
 	}).
-		Max(1)
+		Max(1).
+		// A lock that was free for a while has no lease to draw a line over.
+		InsertNulls(common.BoolOrFloat64{Float64: cog.ToPtr(300_000.0)})
 }
 
 func (q queries) leaseUsage() *heatmap.PanelBuilder {

@@ -25,8 +25,11 @@ type column struct {
 	style  []dashboard.DynamicConfigValue
 }
 
-// heading gives a label of the result its title.
-type heading struct{ label, title string }
+// heading gives a label of the result its title and width in pixels.
+type heading struct {
+	label, title string
+	width        int
+}
 
 // locksTable lists the locks, those in trouble first. Its frames are merged by
 // the scope labels, so each query gives one row per lock.
@@ -52,6 +55,9 @@ func (q queries) locksTable() *table.PanelBuilder {
 		if len(c.style) > 0 {
 			b.OverrideByName(c.title, c.style)
 		}
+		for _, h := range c.labels {
+			b.OverrideByName(h.title, []dashboard.DynamicConfigValue{width(h.width)})
+		}
 	}
 	return b
 }
@@ -61,11 +67,11 @@ func (q queries) columns() []column {
 	info := append(slices.Clone(q.locks.Labels), "mode", "backend", "family")
 	return []column{
 		{ref: "State", title: "State", expr: q.state(), style: stateStyle()},
-		{ref: "Leader", expr: q.holder(), labels: []heading{{q.cfg.Scope.Holder, "Leader"}}},
+		{ref: "Leader", expr: q.holder(), labels: []heading{{q.cfg.Scope.Holder, "Leader", 160}}},
 		{ref: "Leaders", title: "Leaders", expr: q.claims(), style: []dashboard.DynamicConfigValue{width(80)}},
 		{ref: "Allowed", title: "Allowed", expr: q.allowed(), style: []dashboard.DynamicConfigValue{width(80)}},
 		{ref: "Headroom", title: "Headroom", expr: q.headroom(), style: []dashboard.DynamicConfigValue{
-			width(100), property("unit", units.Seconds), property("decimals", 1)}},
+			width(90), property("unit", units.Seconds), property("decimals", 1)}},
 		{ref: "Left", title: "Lease left", expr: q.leaseLeft(), style: []dashboard.DynamicConfigValue{
 			width(90), property("unit", units.PercentUnit), property("decimals", 0), textColored(),
 			// Unknown takes the base colour and is not red.
@@ -75,11 +81,11 @@ func (q queries) columns() []column {
 			steps(base(grey), from(t.ErrorShare, orange), from(t.ErrorShareCritical, red))}},
 		{ref: "Acquired", title: "Last acquired", expr: query.Op(
 			q.locks.By("max", q.locks.Metric(catalog.LastAcquired)), "*", query.Number(1000)), style: []dashboard.DynamicConfigValue{
-			width(140), property("unit", units.DateTimeFromNow)}},
+			width(125), property("unit", units.DateTimeFromNow)}},
 		// Replicas may disagree on these labels during a roll-out: one of
 		// them, or merging would multiply the rows.
 		{ref: "Info", expr: q.locks.By("topk", "1, "+query.By("max", info, q.locks.Metric(catalog.ElectorInfo))),
-			labels: []heading{{"family", "Family"}, {"mode", "Mode"}, {"backend", "Backend"}}},
+			labels: []heading{{"family", "Family", 150}, {"mode", "Mode", 60}, {"backend", "Backend", 90}}},
 	}
 }
 

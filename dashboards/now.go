@@ -76,18 +76,22 @@ func (q queries) backendTrouble() *stat.PanelBuilder {
 func (q queries) leaders() *stat.PanelBuilder {
 	return statPanel(about{
 		id: panel.Leaders, title: "Leaders",
-		description: "One tile per lock. A held lock is led or, in red, has no leader. A lock taken for single runs is running " +
-			"or idle, and idle is normal. A number counts the locks that share one label. The table says who leads.",
+		description: "One tile per lock. Red is a held lock without a leader, or any lock with more leaders than allowed. A lock " +
+			"taken for single runs is running or idle, and idle is normal. A number counts the locks that share one label. The table says who leads.",
 		unit: units.Short, noValue: "no lock is reported: is the instrumentation built in, and scraped?", width: 24, height: 4,
 		steps: []dashboard.Threshold{base(green)},
 		targets: []target{
-			{ref: "Held", expr: q.held(q.active()), legend: q.cfg.Legend},
-			{ref: "Run", expr: q.run(q.active()), legend: q.cfg.Legend},
+			{ref: "Crowded", expr: q.crowded(), legend: q.cfg.Legend},
+			{ref: "Held", expr: query.Op(q.held(q.active()), "unless", q.crowded()), legend: q.cfg.Legend},
+			{ref: "Run", expr: query.Op(q.run(q.active()), "unless", q.crowded()), legend: q.cfg.Legend},
 		},
 	}).
-		Mappings([]dashboard.ValueMapping{words(says{0, "no leader", red}, says{1, "led", green}), several(green)}).
+		Mappings([]dashboard.ValueMapping{words(says{0, "no leader", red}, says{1, "led", green}), several("", green)}).
+		OverrideByQuery("Crowded", []dashboard.DynamicConfigValue{
+			property("mappings", []dashboard.ValueMapping{several("too many leaders", red)}),
+		}).
 		OverrideByQuery("Run", []dashboard.DynamicConfigValue{
-			property("mappings", []dashboard.ValueMapping{words(says{0, "idle", unseen}, says{1, "running", blue}), several(blue)}),
+			property("mappings", []dashboard.ValueMapping{words(says{0, "idle", unseen}, says{1, "running", blue}), several("", blue)}),
 		}).
 		TextMode(common.BigValueTextModeValueAndName).
 		JustifyMode(common.BigValueJustifyModeCenter)

@@ -58,6 +58,7 @@ func (q queries) mode(m catalog.Mode) query.Expr {
 	return q.locks.By("max", q.locks.Metric(catalog.ElectorInfo, query.Equal("mode", m.String())))
 }
 
+// held keeps the locks that some replica campaigns for.
 func (q queries) held(e query.Expr) query.Expr {
 	return query.Op(e, "and", q.mode(catalog.ModeHold))
 }
@@ -138,13 +139,15 @@ func (q queries) leaseLength() query.Expr {
 	return q.locks.By("max", q.locks.Metric(catalog.LeaseDuration))
 }
 
-// quantile of a histogram per lock, classic buckets first.
+// quantile of a histogram per lock, classic buckets first; missing where
+// nothing was observed.
 func (q queries) quantile(phi float64, m *catalog.Metric) query.Expr {
 	classic := query.By("sum", append(slices.Clone(q.locks.Labels), "le"), query.Over("rate", q.locks.Bucket(m), rateInterval))
 	native := q.locks.By("sum", query.Over("rate", q.locks.Metric(m), rateInterval))
-	return query.Op(
+	either := query.Op(
 		query.Call("histogram_quantile", query.Number(phi), classic), "or",
 		query.Call("histogram_quantile", query.Number(phi), native))
+	return query.Op(either, ">=", query.Number(0)) // drops NaN
 }
 
 // perMinute is the rate of a counter over all locks that are shown, split by

@@ -24,7 +24,7 @@ func (q queries) execution() *timeseries.PanelBuilder {
 	return linePanel(about{
 		id: panel.Execution, title: "Duration of runs against the lease",
 		description: "Half of the runs of each lock are faster than p50, all but one in a hundred than p99; the dashed red line is its " +
-			"lease. A p99 that nears the lease of a lock nobody renews is work that will lose its protection. Held leaderships are left out.",
+			"lease. Estimated within coarse buckets: whether a run came near its lease is exact in the panels about leases. Held leaderships are left out.",
 		unit: units.Seconds, noValue: "no run ended", width: 8, height: 8,
 		steps: plain(),
 		targets: []target{
@@ -61,6 +61,5 @@ func (q queries) workAfterLoss() *timeseries.PanelBuilder {
 			expr:   q.replicas.ByHolder("sum", lost),
 			legend: q.cfg.Legend + "  {{" + q.cfg.Scope.Holder + "}}",
 		}},
-	}).
-		ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdContinuousReds))
+	})
 }

@@ -1,0 +1,174 @@
+package dashboards
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/promeval"
+)
+
+// lock writes the series of one lock, seen by replicas i1 and i2.
+type lock struct {
+	name, mode string
+	// active are the samples of leader_active of the two replicas.
+	active [2]string
+	more   map[string]string
+}
+
+func (l lock) series() []promeval.Series {
+	var all []promeval.Series
+	add := func(metric, extra, values string) {
+		all = append(all, promeval.Series{Selector: fmt.Sprintf(`%s{job="a",lock_name=%q%s}`, metric, l.name, extra), Values: values})
+	}
+	for i, active := range l.active {
+		instance := fmt.Sprintf(`,instance="i%d"`, i+1)
+		add("leader_active", instance, active)
+		add("leader_max_leaders", instance, "1x40")
+		add("leader_attempts_total", instance, "0+5x40")
+		add("leader_elector_info", instance+fmt.Sprintf(`,mode=%q,backend="etcd",family="f"`, l.mode), "1x40")
+	}
+	for metric, values := range l.more {
+		name, extra, _ := strings.Cut(metric, "|")
+		add(name, `,instance="i1"`+extra, values)
+	}
+	return all
+}
+
+const (
+	on  = "1x40"
+	off = "0x40"
+)
+
+func TestTheTableSaysWhatIsWrongWithEachLock(t *testing.T) {
+	cases := map[string]struct {
+		lock lock
+		want float64
+	}{
+		"a held lock that is led":            {lock{mode: "hold", active: [2]string{on, off}}, stateFine},
+		"a held lock that nobody holds":      {lock{mode: "hold", active: [2]string{off, off}}, stateLeaderless},
+		"a lock for runs that nobody holds":  {lock{mode: "run", active: [2]string{off, off}}, stateFine},
+		"a held lock with two leaders":       {lock{mode: "hold", active: [2]string{on, on}}, stateCrowded},
+		"a lock for runs with two leaders":   {lock{mode: "run", active: [2]string{on, on}}, stateCrowded},
+		"a label that several locks share":   {lock{name: "redacted", mode: "hold", active: [2]string{on, on}}, stateFine},
+		"a family that several locks share":  {lock{name: "tenant-*/mail", mode: "run", active: [2]string{"2x40", on}}, stateFine},
+		"a run that used most of its lease":  {lock{mode: "run", active: [2]string{off, off}, more: usage("0x20 1x20", "0x40")}, stateNearLease},
+		"a run that used little of it":       {lock{mode: "run", active: [2]string{off, off}, more: usage("0x20 1x20", "0x20 1x20")}, stateFine},
+		"a term past the end of its lease":   {lock{mode: "run", active: [2]string{off, off}, more: map[string]string{"leader_lease_overruns_total": "0x20 1x20"}}, statePastLease},
+		"attempts that meet backend errors":  {lock{mode: "hold", active: [2]string{on, off}, more: backendErrors("0+2x40")}, stateErrors},
+		"one error among many attempts":      {lock{mode: "hold", active: [2]string{on, off}, more: backendErrors("0x30 1x10")}, stateFine},
+		"a leader that a second server sees": {lock{mode: "hold", active: [2]string{on, off}, more: map[string]string{`leader_active|,replica="b"`: on}}, stateFine},
+	}
+	expr := allChosen(decoded(t, overview(t)).panel(panel.Locks).expr("State"))
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if c.lock.name == "" {
+				c.lock.name = "x"
+			}
+			if got := ask(t, expr, c.lock); len(got) != 1 || got[0] != c.want {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestHeadlinesShowZeroAsZeroAndMissingAsMissing(t *testing.T) {
+	led := lock{name: "led", mode: "hold", active: [2]string{on, off}}
+	led.more = map[string]string{"leader_lease_duration_seconds": "15x40"}
+	free := lock{name: "free", mode: "hold", active: [2]string{off, off}}
+	two := lock{name: "two", mode: "hold", active: [2]string{on, on}}
+	idle := lock{name: "idle", mode: "run", active: [2]string{off, off}}
+	late := lock{name: "late", mode: "run", active: [2]string{off, off}, more: usage("0x20 1x20", "0x40")}
+	late.more["leader_lease_duration_seconds"] = "15x40"
+	cases := map[string]struct {
+		panel int
+		locks []lock
+		want  []float64
+	}{
+		"no leaderless lock":        {panel.Leaderless, []lock{led, idle}, []float64{0}},
+		"one leaderless lock":       {panel.Leaderless, []lock{led, free, idle}, []float64{1}},
+		"no lock that is held":      {panel.Leaderless, []lock{idle}, nil},
+		"no data on leaders":        {panel.Leaderless, nil, nil},
+		"no lock with two leaders":  {panel.Crowded, []lock{led, free}, []float64{0}},
+		"one lock with two leaders": {panel.Crowded, []lock{led, two}, []float64{1}},
+		"no data on two leaders":    {panel.Crowded, nil, nil},
+		"no run near its lease":     {panel.NearLease, []lock{led}, []float64{0}},
+		"one run near its lease":    {panel.NearLease, []lock{led, late}, []float64{1}},
+		"no lease known":            {panel.NearLease, []lock{free}, nil},
+		"no backend errors":         {panel.BackendTrouble, []lock{led}, []float64{0}},
+	}
+	b := decoded(t, overview(t))
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := ask(t, allChosen(b.panel(c.panel).expr("A")), c.locks...)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Each lock has one tile and one row, whatever replicas say about it.
+func TestEachLockIsThereOnce(t *testing.T) {
+	locks := []lock{
+		{name: "a", mode: "hold", active: [2]string{on, off}},
+		{name: "b", mode: "hold", active: [2]string{on, on}},
+		{name: "c", mode: "run", active: [2]string{off, off}},
+		{name: "d", mode: "run", active: [2]string{on, off}, more: map[string]string{`leader_elector_info|,mode="hold",backend="redis",family="g"`: on}},
+	}
+	b := decoded(t, overview(t))
+	tiles := 0
+	for _, target := range b.panel(panel.Leaders).Targets {
+		tiles += len(ask(t, allChosen(target.Expr), locks...))
+	}
+	if tiles != len(locks) {
+		t.Errorf("%d tiles, want %d", tiles, len(locks))
+	}
+	for _, target := range b.panel(panel.Locks).Targets {
+		if got := len(ask(t, allChosen(target.Expr), locks...)); got > len(locks) {
+			t.Errorf("query %s gives %d rows for %d locks", target.RefID, got, len(locks))
+		}
+	}
+}
+
+func usage(all, small string) map[string]string {
+	return map[string]string{"leader_lease_usage_ratio_count": all, `leader_lease_usage_ratio_bucket|,le="0.8"`: small}
+}
+
+func backendErrors(values string) map[string]string {
+	return map[string]string{`leader_not_acquired_total|,reason="backend_error"`: values}
+}
+
+// allChosen puts what All stands for in place of the variables.
+func allChosen(expr string) string {
+	for _, l := range append(Default().Scope.Labels, Default().Scope.Holder) {
+		expr = strings.ReplaceAll(expr, `"$`+l+`"`, `".*"`)
+	}
+	return expr
+}
+
+// ask evaluates after 20 minutes of samples every 30 seconds.
+func ask(t *testing.T, expr string, locks ...lock) []float64 {
+	t.Helper()
+	var series []promeval.Series
+	for _, l := range locks {
+		series = append(series, l.series()...)
+	}
+	store, err := promeval.Load(series, 30*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vector, err := store.Query(t.Context(), expr, time.Unix(0, 0).Add(20*time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values []float64
+	for _, s := range vector {
+		values = append(values, s.F)
+	}
+	return values
+}

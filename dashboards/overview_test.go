@@ -1,0 +1,289 @@
+package dashboards
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/cog/plugins"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// configurations must all give a good dashboard.
+var configurations = map[string]func(*Config){
+	"default": func(*Config) {},
+	"pods of one team": func(c *Config) {
+		c.Scope = Scope{Labels: []string{"team", "lock_name"}, Holder: "pod", Selector: `env="prod",team=~"a|b"`, ScrapeInterval: time.Minute}
+		c.UID, c.Title, c.Legend, c.Folder, c.RunbookURL = "fork", "Fork", "{{lock_name}}", "", ""
+	},
+	"locks alone": func(c *Config) { c.Scope.Labels, c.Legend = []string{"lock_name"}, "{{ lock_name }}" },
+}
+
+func eachConfiguration(t *testing.T, test func(t *testing.T, cfg Config, out []byte)) {
+	for name, change := range configurations {
+		t.Run(name, func(t *testing.T) {
+			cfg := Default()
+			change(&cfg)
+			out, err := Overview(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			test(t, cfg, out)
+		})
+	}
+}
+
+func TestOverviewIsTheGoldenFile(t *testing.T) {
+	eachConfiguration(t, func(t *testing.T, cfg Config, out []byte) {
+		provisioning, err := Provisioning(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The default's golden files are those that people import.
+		dir := "generated/grafana"
+		if cfg.Scope.Labels[0] != "cluster" {
+			dir = filepath.Join("testdata", cfg.Scope.Labels[0])
+		}
+		golden(t, filepath.Join(dir, "leaderscope", "overview.json"), out)
+		golden(t, filepath.Join(dir, "leaderscope.yaml"), provisioning)
+	})
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s, rewrite with go test ./dashboards -update (-want +got):\n%s", name, diff)
+	}
+}
+
+func TestOverviewIsTheSameEachTime(t *testing.T) {
+	eachConfiguration(t, func(t *testing.T, cfg Config, want []byte) {
+		for range 20 {
+			got, err := Overview(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(want, got) {
+				t.Fatal("two builds differ")
+			}
+		}
+	})
+}
+
+// The SDK's strict reader knows the fields of every panel and query type. It
+// returns a typed nil where all is well, and takes a query for a Prometheus
+// query only if its own data source says so.
+func TestOverviewPassesTheStrictReader(t *testing.T) {
+	plugins.RegisterDefaultPlugins()
+	strict := func(out []byte) (problems cog.BuildErrors) {
+		var d dashboard.Dashboard
+		errors.As(d.UnmarshalJSONStrict(out), &problems)
+		return problems
+	}
+	eachConfiguration(t, func(t *testing.T, _ Config, out []byte) {
+		if problems := strict(out); len(problems) > 0 {
+			t.Errorf("strict reading: %v", problems)
+		}
+		if err := decoded(t, out).sdk.Validate(); err != nil {
+			t.Errorf("validate: %v", err)
+		}
+		for _, field := range []string{"legendFormat", "colorMode", "graphTooltip", "allValue"} {
+			if broken := bytes.ReplaceAll(out, []byte(`"`+field+`"`), []byte(`"`+field+`s"`)); len(strict(broken)) == 0 {
+				t.Errorf("strict reading does not notice %ss", field)
+			}
+		}
+	})
+}
+
+func TestEveryExpressionIsPromQLOverTheCatalogue(t *testing.T) {
+	eachConfiguration(t, func(t *testing.T, cfg Config, out []byte) {
+		known := append(slices.Clone(cfg.Scope.Labels), cfg.Scope.Holder, "env", "le")
+		for where, expr := range decoded(t, out).expressions() {
+			parsed, err := query.Parse(query.Expr(expr))
+			if err != nil {
+				t.Errorf("%s: %v", where, err)
+				continue
+			}
+			parser.Inspect(parsed, func(n parser.Node, _ []parser.Node) error {
+				s, ok := n.(*parser.VectorSelector)
+				if !ok {
+					return nil
+				}
+				m, ok := catalog.ByName(s.Name)
+				if !ok && s.Name != "up" {
+					t.Errorf("%s: %s is not in the catalogue", where, s.Name)
+					return nil
+				}
+				for _, l := range s.LabelMatchers {
+					if l.Name == "__name__" || slices.Contains(known, l.Name) {
+						continue
+					}
+					if m == nil {
+						t.Errorf("%s: %s has no label %s", where, s.Name, l.Name)
+					} else if _, ok := m.Label(l.Name); !ok {
+						t.Errorf("%s: %s has no label %s", where, s.Name, l.Name)
+					}
+				}
+				if m != nil && m.PerLock && !slices.ContainsFunc(s.LabelMatchers, isLockVariable) {
+					t.Errorf("%s: %s ignores the chosen locks", where, s.Name)
+				}
+				return nil
+			})
+		}
+	})
+}
+
+func isLockVariable(m *labels.Matcher) bool { return m.Name == "lock_name" && m.Value == "$lock_name" }
+
+func TestLeadershipIsReadByLock(t *testing.T) {
+	got := decoded(t, overview(t)).panel(panel.Leaders).Targets
+	flat := strings.Join(strings.Fields(got[1].Expr), " ")
+	if !regexp.MustCompile(`max by \([a-z_, ]*lock_name\) \( ?leader_active\{`).MatchString(flat) {
+		t.Errorf("got %s", flat)
+	}
+}
+
+func TestEveryPanelHasTheIdThatAlertsLinkTo(t *testing.T) {
+	want := []int{
+		panel.Leaderless, panel.Crowded, panel.NearLease, panel.BackendTrouble, panel.Leaders, panel.Locks,
+		panel.HolderTimeline, panel.Holders, panel.Transitions,
+		panel.Outcomes, panel.BackendErrors, panel.Waiting,
+		panel.Headroom, panel.LeaseUsage, panel.Overruns, panel.Renewals,
+		panel.Execution, panel.Failures, panel.WorkAfterLoss,
+		panel.Instrumentation,
+	}
+	var got []int
+	for _, p := range decoded(t, overview(t)).Panels {
+		if p.Type != "row" {
+			got = append(got, p.ID)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestNothingNamesADataSource(t *testing.T) {
+	eachConfiguration(t, func(t *testing.T, _ Config, out []byte) {
+		var all any
+		if err := json.Unmarshal(out, &all); err != nil {
+			t.Fatal(err)
+		}
+		seen := 0
+		visit(all, func(key string, value any) {
+			if key != "datasource" {
+				return
+			}
+			seen++
+			if diff := cmp.Diff(map[string]any{"type": "prometheus", "uid": "${datasource}"}, value); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+		if seen < 50 {
+			t.Errorf("only %d data sources", seen)
+		}
+		if strings.Contains(string(out), "${DS_") || strings.Contains(string(out), "__inputs") {
+			t.Error("a placeholder that only the import dialog fills")
+		}
+	})
+}
+
+func TestRatesUseGrafanasInterval(t *testing.T) {
+	fixed := regexp.MustCompile(`\[([0-9]+[smhd])[\]:]`)
+	allowed := map[int][]string{
+		panel.NearLease: {"30m"}, panel.BackendTrouble: {"10m"}, panel.Locks: {"30m", "10m"},
+		panel.BackendErrors: {"10m"}, panel.Instrumentation: {"1h"},
+	}
+	for _, p := range decoded(t, overview(t)).Panels {
+		for _, target := range p.Targets {
+			for _, m := range fixed.FindAllStringSubmatch(target.Expr, -1) {
+				if !slices.Contains(allowed[p.ID], m[1]) {
+					t.Errorf("panel %q looks at a fixed %s", p.Title, m[1])
+				}
+			}
+		}
+	}
+}
+
+// Ids that Grafana 13 knows; a wrong one is ignored in silence.
+func TestOnlyKnownIdsAreUsed(t *testing.T) {
+	known := map[string][]string{
+		"unit":           {"short", "s", "percentunit", "cpm", "dateTimeFromNow"},
+		"calcs":          {"lastNotNull", "max"},
+		"matcher":        {"byName", "byFrameRefID"},
+		"transformation": {"merge", "organize"},
+		"property": {"unit", "decimals", "color", "thresholds", "mappings", "links",
+			"custom.width", "custom.minWidth", "custom.align", "custom.cellOptions", "custom.lineWidth", "custom.lineStyle"},
+		"panel": {"row", "stat", "timeseries", "state-timeline", "heatmap", "table"},
+	}
+	check := func(kind, id string) {
+		if !slices.Contains(known[kind], id) {
+			t.Errorf("%s %q is not among the known ones", kind, id)
+		}
+	}
+	for _, p := range decoded(t, overview(t)).Panels {
+		check("panel", p.Type)
+		for _, tr := range p.Transformations {
+			check("transformation", tr.ID)
+		}
+		for _, o := range p.FieldConfig.Overrides {
+			check("matcher", o.Matcher.ID)
+			for _, prop := range o.Properties {
+				check("property", prop.ID)
+			}
+		}
+		visit(p.raw, func(key string, value any) {
+			switch v := value.(type) {
+			case string:
+				if key == "unit" {
+					check("unit", v)
+				}
+			case []any:
+				if key == "calcs" {
+					for _, c := range v {
+						check("calcs", c.(string))
+					}
+				}
+			}
+		})
+	}
+}
+
+func overview(t *testing.T) []byte {
+	t.Helper()
+	out, err := Overview(Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
