@@ -70,6 +70,19 @@ func ContendedAs[E error]() Classifier {
 	}
 }
 
+// afterContext marks a reason that is believed only while the caller's context
+// is alive. It is no value of the closed set and never leaves this file.
+const afterContext Reason = 1 << 7
+
+// AfterContext lets the caller's context decide ahead of c's contention, for
+// libraries that answer a cancelled caller with their error for a held lock.
+func AfterContext(c Classifier) Classifier {
+	return func(err error) (Reason, bool) {
+		reason, ok := c(err)
+		return reason | afterContext, ok
+	}
+}
+
 func reasonIs(reason Reason, targets []error) Classifier {
 	return func(err error) (Reason, bool) {
 		for _, target := range targets {
@@ -102,26 +115,30 @@ func sentinelReason(err error) (Reason, bool) {
 func (e *Election) opinion(a Acquirer, err error) (reason Reason, ok bool) {
 	defer e.m.contain(func() { reason, ok = 0, false })
 	if c, is := a.(interface{ Classify(error) (Reason, bool) }); is {
-		if reason, ok = c.Classify(err); ok && int(reason) < catalog.Reasons {
+		if reason, ok = c.Classify(err); ok && valid(reason) {
 			return reason, true
 		}
 	}
 	for _, classify := range e.classifiers {
-		if reason, ok = classify(err); ok && int(reason) < catalog.Reasons {
+		if reason, ok = classify(err); ok && valid(reason) {
 			return reason, true
 		}
 	}
 	return sentinelReason(err)
 }
 
+func valid(r Reason) bool { return int(r&^afterContext) < catalog.Reasons }
+
 // reasonFor classifies a failed attempt: contention, then the caller's
-// context, then what else the library said, else the backend.
+// context, then what else the library said, else the backend. An error that
+// is itself a context error tells nothing once the caller's context is done.
 func (e *Election) reasonFor(ctx context.Context, a Acquirer, err error) Reason {
 	reason, ok := e.opinion(a, err)
-	if ok && (reason == Contended || reason == SessionLost) {
+	done := ctx.Err()
+	if ok && (reason == Contended || reason == SessionLost) && (done == nil || e.contextError(err) == nil) {
 		return reason
 	}
-	switch ctx.Err() {
+	switch done {
 	case nil:
 	case context.DeadlineExceeded:
 		return catalog.TimedOut
@@ -129,7 +146,7 @@ func (e *Election) reasonFor(ctx context.Context, a Acquirer, err error) Reason 
 		return catalog.CanceledAttempt
 	}
 	if ok {
-		return reason
+		return reason &^ afterContext
 	}
 	return BackendError
 }
@@ -138,6 +155,7 @@ func (e *Election) reasonFor(ctx context.Context, a Acquirer, err error) Reason 
 // not ours any more.
 func (e *Election) gone(a Acquirer, err error) bool {
 	reason, ok := e.opinion(a, err)
+	reason &^= afterContext
 	return ok && (reason == Contended || reason == SessionLost)
 }
 

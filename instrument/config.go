@@ -25,11 +25,6 @@ type Redactor interface {
 	Info() redact.Info
 }
 
-// Clock tells the time. The default is the system's monotonic clock.
-type Clock interface {
-	Now() time.Time
-}
-
 // Option configures a Middleware. Nil options are ignored.
 type Option func(*config)
 
@@ -47,8 +42,9 @@ type config struct {
 // redact.Constant(), under which all locks share the label "redacted".
 func WithRedactor(r Redactor) Option { return func(c *config) { c.redactor = r } }
 
-// WithClock replaces the clock, for tests. Now must never go backwards; a
-// clock that panics is replaced by the system's for that reading.
+// WithClock replaces the clock, for tests. Now must never go backwards. A
+// clock that panics is replaced by the system's for that reading, one that
+// blocks for good.
 func WithClock(clock Clock) Option { return func(c *config) { c.clock = clock } }
 
 // WithLogger logs terms gained, lost and released, failed renewals and

@@ -3,6 +3,7 @@ package instrument
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
@@ -14,15 +15,16 @@ type Election struct {
 	m *Middleware
 	s *series
 
-	mode        catalog.Mode
-	backend     string
-	family      string
-	lease       time.Duration
-	every       time.Duration
-	maxLeaders  int
-	hidden      bool
-	classifiers []Classifier
-	observing   sync.Mutex // one observation at a time
+	mode         catalog.Mode
+	backend      string
+	family       string
+	lease        time.Duration
+	every        time.Duration
+	maxLeaders   int
+	hidden       bool
+	classifiers  []Classifier
+	observing    sync.Mutex // one observation at a time
+	lastObserved atomic.Int64
 
 	// guarded by s.mu
 	closed     bool

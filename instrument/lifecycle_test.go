@@ -170,40 +170,51 @@ func TestC21TheCapFoldsNamesAndKeepsTotals(t *testing.T) {
 }
 
 func TestAThousandLocksThatComeAndGoLeaveNothing(t *testing.T) {
-	m := newMiddleware(t)
-	cycle := func(n int) {
-		for i := range n {
-			e := m.Election(fmt.Sprintf("tenant-%d", i))
-			lost := make(chan struct{})
-			term, err := e.Acquire(context.Background(), electtest.Wins(instrument.NewLease(nil, instrument.LostOn(lost),
-				instrument.WatchWith(func(ctx context.Context, _ instrument.Sink) { <-ctx.Done() }))))
-			if err != nil {
-				t.Fatal(err)
+	bubble(t, "with goroutines that watch them", func(t *testing.T) {
+		m := newMiddleware(t)
+		cycle := func(n int) (heap uint64, goroutines int) {
+			for i := range n {
+				e := m.Election(fmt.Sprintf("tenant-%d", i))
+				term := acquire(t, e, electtest.Wins(instrument.NewLease(nil, instrument.LostOn(make(chan struct{})),
+					instrument.WatchWith(func(ctx context.Context, _ instrument.Sink) { <-ctx.Done() }))))
+				release(t, term)
+				e.Forget()
 			}
-			release(t, term)
-			e.Forget()
+			synctest.Wait()
+			var ms runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&ms)
+			return ms.HeapAlloc, runtime.NumGoroutine()
 		}
-	}
-	heap := func() uint64 {
-		var ms runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&ms)
-		return ms.HeapAlloc
-	}
-	cycle(100)
-	goroutines, before := runtime.NumGoroutine(), heap()
-	cycle(1000)
-	for range 1000 { // watchers end on their own time
-		if runtime.NumGoroutine() <= goroutines {
-			break
+		heap, goroutines := cycle(1000)
+		after, more := cycle(1000)
+		if after > heap+512<<10 || more > goroutines {
+			t.Errorf("heap from %d to %d bytes, goroutines from %d to %d", heap, after, goroutines, more)
 		}
-		runtime.Gosched()
+		if got := electtest.Labels(m); len(got) != 0 {
+			t.Errorf("labels %v are left", got)
+		}
+	})
+}
+
+func TestTheHoldingEndsBeforeTheBackendIsTold(t *testing.T) {
+	m := newMiddleware(t)
+	e := m.Election("x")
+	during := -1.
+	term := acquire(t, e, electtest.Wins(instrument.NewLease(func(context.Context) error {
+		during = electtest.Read(m, "x")["leader_active"]
+		return errBackend
+	})))
+	if err := term.Release(context.Background()); !errors.Is(err, errBackend) {
+		t.Fatal(err)
 	}
-	if after := heap(); after > before+256<<10 {
-		t.Errorf("heap grew from %d to %d bytes", before, after)
+	r := electtest.Read(m, "x")
+	if during != 0 || r["leader_active"] != 0 || r[`leader_releases_total{result="error"}`] != 1 || r[`leader_terms_ended_total{cause="released"}`] != 1 {
+		t.Errorf("active while releasing %v, series %v", during, r)
 	}
-	if got := electtest.Labels(m); len(got) != 0 {
-		t.Errorf("labels %v are left", got)
+	_ = term.Release(context.Background())
+	if r := electtest.Read(m, "x"); r[`leader_releases_total{result="error"}`] != 2 {
+		t.Errorf("a second try that fails counts too: %v", r)
 	}
 }
 
@@ -273,6 +284,28 @@ func TestABlockedLoggerNeverBlocksTheElection(t *testing.T) {
 	}
 }
 
+// stuck is a clock that answers once and then blocks.
+type stuck struct{ answered bool }
+
+func (c *stuck) Now() time.Time {
+	if c.answered {
+		select {}
+	}
+	c.answered = true
+	return time.Now()
+}
+
+func TestABlockedClockIsReplacedForGood(t *testing.T) {
+	m := newMiddleware(t, instrument.WithClock(&stuck{}))
+	e := m.Election("x")
+	for range 100 {
+		release(t, acquire(t, e, electtest.NewElector()))
+	}
+	if m.Faults() != 1 {
+		t.Errorf("%d faults, want 1", m.Faults())
+	}
+}
+
 func TestLogsCarryTheLabelAndTheExactToken(t *testing.T) {
 	bubble(t, "gained, renewal failed, lost", func(t *testing.T) {
 		var text strings.Builder
@@ -329,13 +362,18 @@ func TestObservedElectorsAreLevels(t *testing.T) {
 			"leader_fencing_token": 3, "leader_fencing_token_regressions_total": 0,
 		})
 		check(t, m, "the same level again", want)
+		time.Sleep(7 * s)
 		e.Observe(instrument.Observation{Err: errBackend})
+		if age, ok := e.ObservedAge(); age != 7*s || !ok {
+			t.Errorf("age %v, %v", age, ok)
+		}
 		want = want.With(electtest.Series{`leader_renewals_total{result="error"}`: 1})
 		check(t, m, "unknown is not zero", want)
 		lead.Token = 5
 		e.Observe(lead)
 		want = want.With(electtest.Series{
-			"leader_attempts_total": 2, "leader_acquired_total": 2, "leader_acquire_duration_seconds_count": 2,
+			"leader_execution_duration_seconds_sum": 7,
+			"leader_attempts_total":                 2, "leader_acquired_total": 2, "leader_acquire_duration_seconds_count": 2,
 			`leader_terms_ended_total{cause="lost"}`: 1, "leader_execution_duration_seconds_count": 1, "leader_fencing_token": 5,
 		})
 		check(t, m, "a term passed unseen", want)

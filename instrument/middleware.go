@@ -17,6 +17,7 @@ import (
 type Middleware struct {
 	config
 	epoch  time.Time
+	user   *userClock   // nil without WithClock
 	spans  trace.Tracer // nil without WithTracerProvider
 	logs   logQueue
 	faults atomic.Uint64
@@ -35,6 +36,9 @@ func New(opts ...Option) (*Middleware, error) {
 		return nil, err
 	}
 	m := &Middleware{config: c, series: map[string]*series{}}
+	if c.clock != nil {
+		m.user = &userClock{clock: c.clock, fault: m.fault}
+	}
 	m.epoch = m.wall()
 	m.logs = logQueue{logger: c.logger, fault: m.fault}
 	if c.tracer != nil {
@@ -175,20 +179,22 @@ const customMode = "custom"
 
 // now reads the monotonic clock, once for each edge.
 func (m *Middleware) now() instant {
-	if m.clock == nil {
+	if m.user == nil {
 		return instant(time.Since(m.epoch)) + 1
 	}
-	return instant(m.wall().Sub(m.epoch)) + 1
+	return m.at(m.wall())
 }
 
 // wall reads the clock with its date.
-func (m *Middleware) wall() (t time.Time) {
-	if m.clock == nil {
+func (m *Middleware) wall() time.Time {
+	if m.user == nil {
 		return time.Now()
 	}
-	defer m.contain(func() { t = time.Now() })
-	return m.clock.Now()
+	return m.user.now()
 }
+
+// at puts a reading of the clock on the monotonic scale.
+func (m *Middleware) at(t time.Time) instant { return instant(t.Sub(m.epoch)) + 1 }
 
 // instantOf puts a time on the monotonic clock; zero stays unknown.
 func (m *Middleware) instantOf(t time.Time) instant {
@@ -196,5 +202,5 @@ func (m *Middleware) instantOf(t time.Time) instant {
 		return 0
 	}
 	wall := m.wall()
-	return (instant(wall.Sub(m.epoch)) + 1).add(t.Sub(wall))
+	return m.at(wall).add(t.Sub(wall))
 }

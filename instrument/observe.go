@@ -34,6 +34,9 @@ type Observation struct {
 func (e *Election) Observe(o Observation) {
 	e.observing.Lock()
 	defer e.observing.Unlock()
+	if o.Err == nil {
+		e.lastObserved.Store(int64(e.m.now()))
+	}
 	t := e.observedTerm()
 	switch {
 	case o.Err != nil:
@@ -50,6 +53,16 @@ func (e *Election) Observe(o Observation) {
 	default:
 		t.observedRenewal(o.Expiry)
 	}
+}
+
+// ObservedAge is the time since the last Observe that saw something; ok is
+// false when there was none. A level that is old may not be true any more.
+func (e *Election) ObservedAge() (age time.Duration, ok bool) {
+	last := instant(e.lastObserved.Load())
+	if last == 0 {
+		return 0, false
+	}
+	return e.m.now().sub(last), true
 }
 
 func (e *Election) observedTerm() *Term {
