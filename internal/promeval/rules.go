@@ -51,11 +51,10 @@ func (s *Store) Alerts(ctx context.Context, r Rule, end, step time.Duration) ([]
 	seen := map[uint64]bool{}
 	for _, series := range matrix {
 		identity := r.identity(series.Metric)
-		if hash := identity.Hash(); seen[hash] {
+		if seen[identity.Hash()] {
 			return nil, fmt.Errorf("rule %s: two results become the alert %s", r.Name, identity)
-		} else {
-			seen[hash] = true
 		}
+		seen[identity.Hash()] = true
 		values := make(map[time.Duration]float64, len(series.Floats))
 		for _, p := range series.Floats {
 			values[time.Duration(p.T)*time.Millisecond] = p.F

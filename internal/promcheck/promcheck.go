@@ -1,0 +1,151 @@
+// Package promcheck reads expressions of rules and panels and reports what
+// the parser lets pass: unknown metrics and labels, counters without a rate,
+// locks merged by an aggregation, joins that can never match, and texts that
+// name a label the result lacks. It evaluates nothing.
+package promcheck
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// Option changes what is checked.
+type Option func(*checker)
+
+// TargetLabels are the labels that scrape targets give to every series. The
+// default is cluster, namespace, job, instance and pod.
+func TargetLabels(names ...string) Option {
+	return func(c *checker) { c.target = names }
+}
+
+// AcrossLocks lets an expression speak of several locks at once, as the
+// number of locks does.
+func AcrossLocks() Option {
+	return func(c *checker) { c.acrossLocks = true }
+}
+
+// Foreign are metrics that are not of the catalogue and may be used with any
+// label. up and ALERTS always may.
+func Foreign(names ...string) Option {
+	return func(c *checker) { c.foreign = append(c.foreign, names...) }
+}
+
+// Expr checks one expression, in which Grafana's interval variables may stand
+// for durations. It returns every problem found, nil if there is none.
+func Expr(expr string, opts ...Option) []error {
+	_, problems := check(expr, opts)
+	return problems
+}
+
+type checker struct {
+	target      []string
+	foreign     []string
+	acrossLocks bool
+	problems    []error
+}
+
+func check(expr string, opts []Option) (parser.Expr, []error) {
+	c := newChecker(opts)
+	parsed, err := query.Parse(query.Expr(expr))
+	if err != nil {
+		return nil, []error{err}
+	}
+	parser.Inspect(parsed, func(n parser.Node, path []parser.Node) error {
+		switch n := n.(type) {
+		case *parser.VectorSelector:
+			c.selector(n, path)
+		case *parser.AggregateExpr:
+			c.aggregation(n)
+		case *parser.BinaryExpr:
+			c.join(n)
+		}
+		return nil
+	})
+	return parsed, c.problems
+}
+
+func newChecker(opts []Option) *checker {
+	c := &checker{
+		target:  []string{"cluster", "namespace", "job", "instance", "pod"},
+		foreign: []string{"up", "ALERTS"},
+	}
+	for _, o := range opts {
+		if o != nil {
+			o(c)
+		}
+	}
+	return c
+}
+
+func (c *checker) report(format string, args ...any) {
+	c.problems = append(c.problems, fmt.Errorf(format, args...))
+}
+
+// aggregation refuses to merge locks.
+func (c *checker) aggregation(a *parser.AggregateExpr) {
+	if c.acrossLocks || !perLock(a.Expr) || selects(a.Op) {
+		return
+	}
+	if slices.Contains(a.Grouping, catalog.LockName.Name) == a.Without {
+		c.report("%s merges locks: keep %s", a, catalog.LockName.Name)
+	}
+}
+
+// selects reports whether an aggregation keeps the labels of its input.
+func selects(op parser.ItemType) bool {
+	return op == parser.TOPK || op == parser.BOTTOMK || op == parser.LIMITK || op == parser.LIMIT_RATIO
+}
+
+// join refuses to match one lock with another, and sides that cannot match.
+func (c *checker) join(b *parser.BinaryExpr) {
+	m := b.VectorMatching
+	if m == nil || b.LHS.Type() != parser.ValueTypeVector || b.RHS.Type() != parser.ValueTypeVector {
+		return
+	}
+	keeps := slices.Contains(m.MatchingLabels, catalog.LockName.Name) == m.On
+	// A target carries no lock, so a join with one cannot keep it.
+	if !c.acrossLocks && !keeps && perLock(b.LHS) && perLock(b.RHS) {
+		c.report("%s matches different locks: keep %s", b, catalog.LockName.Name)
+	}
+	if b.Op == parser.LOR {
+		return
+	}
+	left, right := c.output(b.LHS), c.output(b.RHS)
+	if !left.exact || !right.exact {
+		return
+	}
+	if missing := differing(left.names, right.names, m); len(missing) > 0 {
+		c.report("%s can never match: one side alone has %v", b, missing)
+	}
+}
+
+// differing returns the labels that are compared and that one side lacks.
+func differing(left, right []string, m *parser.VectorMatching) []string {
+	var out []string
+	for _, name := range union(left, right) {
+		compared := slices.Contains(m.MatchingLabels, name) == m.On
+		if compared && slices.Contains(left, name) != slices.Contains(right, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// perLock reports whether an expression reads a metric of locks.
+func perLock(e parser.Expr) bool {
+	found := false
+	parser.Inspect(e, func(n parser.Node, _ []parser.Node) error {
+		if s, ok := n.(*parser.VectorSelector); ok {
+			if m, known := catalog.ByName(metricName(s)); known && m.PerLock {
+				found = true
+			}
+		}
+		return nil
+	})
+	return found
+}

@@ -1,0 +1,81 @@
+package promcheck
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+)
+
+// Alert is what is checked of an alerting rule.
+type Alert struct {
+	Expr string
+	// Labels are the static ones; Annotations are templates.
+	Labels, Annotations map[string]string
+}
+
+// Rule checks the expression of an alert, and that it filters, that its texts
+// name labels that the result has, and that its identity is stable. It returns
+// every problem found, nil if there is none.
+func Rule(a Alert, opts ...Option) []error {
+	parsed, problems := check(a.Expr, opts)
+	if parsed == nil {
+		return problems
+	}
+	c := newChecker(opts)
+	c.problems = problems
+	if !filters(parsed) {
+		c.report("the alert would fire for every series: compare with a threshold")
+	}
+	out := c.output(parsed)
+	if !slices.Contains(out.names, catalog.LockName.Name) && perLock(parsed) && !c.acrossLocks {
+		c.report("the alert does not say which lock it is about: keep %s", catalog.LockName.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Labels)) {
+		if value := a.Labels[name]; strings.Contains(value, "$value") || strings.Contains(value, ".Value") {
+			c.report("label %s: a value in a label makes each evaluation a new alert", name)
+		}
+		if slices.Contains(out.names, name) {
+			c.report("label %s hides the label of the result", name)
+		}
+	}
+	for _, texts := range []map[string]string{a.Labels, a.Annotations} {
+		for _, name := range slices.Sorted(maps.Keys(texts)) {
+			for _, used := range usedLabel.FindAllStringSubmatch(texts[name], -1) {
+				if !slices.Contains(out.names, used[1]) {
+					c.report("%s names the label %s, which the result does not have", name, used[1])
+				}
+			}
+		}
+	}
+	return c.problems
+}
+
+var usedLabel = regexp.MustCompile(`(?:\$labels|\.Labels)\.([a-zA-Z_][a-zA-Z0-9_]*)`)
+
+// filters reports whether an expression is empty when all is well.
+func filters(e parser.Expr) bool {
+	switch e := e.(type) {
+	case *parser.ParenExpr:
+		return filters(e.Expr)
+	case *parser.Call:
+		return e.Func.Name == "absent" || e.Func.Name == "absent_over_time"
+	case *parser.BinaryExpr:
+		switch e.Op {
+		case parser.LUNLESS:
+			return true
+		case parser.LAND:
+			return filters(e.LHS) || filters(e.RHS)
+		case parser.LOR:
+			return filters(e.LHS) && filters(e.RHS)
+		default:
+			return e.Op.IsComparisonOperator() && !e.ReturnBool
+		}
+	default:
+		return false
+	}
+}
