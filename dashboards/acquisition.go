@@ -48,7 +48,7 @@ func (q queries) backendErrors() *timeseries.PanelBuilder {
 			"the alert's. All locks at once: the backend or the network. One lock: its settings or rights.",
 		unit: units.PercentUnit, noValue: "no attempts", width: 8, height: 8,
 		steps:   []dashboard.Threshold{base(green), from(t.ErrorShare, orange), from(t.ErrorShareCritical, red)},
-		targets: []target{{expr: q.errorShare(), legend: q.cfg.Legend}},
+		targets: []target{{expr: q.errorShare(), legend: q.cfg.legend()}},
 	}).
 		Min(0).AxisSoftMax(1)
 }
@@ -62,7 +62,7 @@ func (q queries) waiting() *timeseries.PanelBuilder {
 			"are left out. A line that climbs is a lock that nobody gets: its holder hangs, or the backend does.",
 		unit: units.Seconds, noValue: "nobody waits", width: 8, height: 8,
 		steps:   plain(),
-		targets: []target{{expr: query.Op(oldest, "unless", led), legend: q.cfg.Legend}},
+		targets: []target{{expr: query.Op(oldest, "unless", led), legend: q.cfg.legend()}},
 	}).
 		Min(0)
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
@@ -47,8 +47,10 @@ type Config struct {
 	To   string `yaml:"to"`
 	// Timezone is utc, browser, or a name such as Europe/Berlin.
 	Timezone string `yaml:"timezone"`
-	// Legend names a lock in legends, in Grafana's {{label}} notation. It
-	// should tell apart every lock that is shown at once.
+	// Legend names a lock in legends, in Grafana's {{label}} notation, from
+	// labels of the scope. It should tell apart every lock that is shown at
+	// once. Empty stands for {{job}} / {{lock_name}}, or {{lock_name}} alone
+	// where job is not in the scope.
 	Legend string `yaml:"legend"`
 	// Folder is the folder of Grafana that the dashboard is shown in; empty
 	// for the top one.
@@ -108,7 +110,6 @@ func Default() Config {
 		From:       "now-3h",
 		To:         "now",
 		Timezone:   "utc",
-		Legend:     "{{job}} / {{lock_name}}",
 		Folder:     "Leader election",
 		Path:       "/etc/grafana/provisioning/dashboards/leaderscope",
 	}
@@ -119,7 +120,7 @@ var (
 	labelPattern   = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 	refreshPattern = regexp.MustCompile(`^([1-9][0-9]*(ms|s|m|h|d))?$`)
 	timePattern    = regexp.MustCompile(`^now([+-][1-9][0-9]*[smhdwMy])?(/[smhdwMy])?$`)
-	legendPattern  = regexp.MustCompile(`\{\{\s*lock_name\s*\}\}`)
+	legendPattern  = regexp.MustCompile(`\{\{\s*(.*?)\s*\}\}`)
 )
 
 // A KeyError is a setting that cannot work.
@@ -138,6 +139,11 @@ func (c Config) Validate() error {
 	if err := c.Scope.validate(); err != nil {
 		return err
 	}
+	var named []string
+	for _, m := range legendPattern.FindAllStringSubmatch(c.legend(), -1) {
+		named = append(named, m[1])
+	}
+	foreign := slices.DeleteFunc(slices.Clone(named), func(l string) bool { return slices.Contains(c.Scope.Labels, l) })
 	return firstProblem(
 		check{"thresholds", c.Thresholds.valid(), "ratios must lie between 0 and 1, windows must be positive"},
 		check{"uid", uidPattern.MatchString(c.UID), fmt.Sprintf("%q is not 1 to 40 letters, digits, - or _", c.UID)},
@@ -146,10 +152,21 @@ func (c Config) Validate() error {
 		check{"from", timePattern.MatchString(c.From), fmt.Sprintf("%q is not a time such as now-3h", c.From)},
 		check{"to", timePattern.MatchString(c.To), fmt.Sprintf("%q is not a time such as now", c.To)},
 		check{"timezone", c.Timezone != "", "must not be empty; utc is a good choice"},
-		check{"legend", legendPattern.MatchString(c.Legend), fmt.Sprintf("%q does not contain {{lock_name}}", c.Legend)},
+		check{"legend", slices.Contains(named, catalog.LockName.Name), fmt.Sprintf("%q does not contain {{lock_name}}", c.Legend)},
+		check{"legend", len(foreign) == 0, fmt.Sprintf("%q names %s, which scope.labels does not", c.Legend, strings.Join(foreign, ", "))},
 		check{"path", strings.HasPrefix(c.Path, "/"), fmt.Sprintf("%q is not an absolute path", c.Path)},
 		check{"runbookURL", c.RunbookURL == "" || isWebURL(c.RunbookURL), fmt.Sprintf("%q is not an http or https URL", c.RunbookURL)},
 	)
+}
+
+func (c Config) legend() string {
+	switch {
+	case c.Legend != "":
+		return c.Legend
+	case slices.Contains(c.Scope.Labels, "job"):
+		return "{{job}} / {{lock_name}}"
+	}
+	return "{{lock_name}}"
 }
 
 func (s Scope) validate() error {
@@ -192,7 +209,7 @@ func firstProblem(checks ...check) error {
 // own begin with __, and datasource is taken.
 func isLabel(name string) bool {
 	return labelPattern.MatchString(name) && !strings.HasPrefix(name, "__") &&
-		name != datasourceVariable && name != labels.BucketLabel
+		name != datasourceVariable && name != model.BucketLabel
 }
 
 func isSet(names []string) bool {
@@ -220,7 +237,7 @@ func (s Scope) matchers() ([]query.Matcher, error) {
 	}
 	var matchers []query.Matcher
 	for _, m := range parsed[1:] {
-		if m.Name == labels.MetricName {
+		if m.Name == model.MetricNameLabel {
 			return nil, fmt.Errorf("a selector cannot choose the metric")
 		}
 		matchers = append(matchers, query.Matcher{Label: m.Name, Op: m.Type.String(), Value: m.Value})

@@ -25,6 +25,7 @@ func TestValidateNamesTheKeyThatCannotWork(t *testing.T) {
 		"a start that is no time":      {func(c *Config) { c.From = "yesterday" }, `from: "yesterday" is not a time such as now-3h`},
 		"no time zone":                 {func(c *Config) { c.Timezone = "" }, "timezone: must not be empty; utc is a good choice"},
 		"a legend without the lock":    {func(c *Config) { c.Legend = "{{job}}" }, `legend: "{{job}}" does not contain {{lock_name}}`},
+		"a legend of strange labels":   {func(c *Config) { c.Legend = "{{pod}} {{lock_name}}" }, `legend: "{{pod}} {{lock_name}}" names pod, which scope.labels does not`},
 		"a path that is relative":      {func(c *Config) { c.Path = "dashboards" }, `path: "dashboards" is not an absolute path`},
 		"a runbook URL without scheme": {func(c *Config) { c.RunbookURL = "runbooks" }, `runbookURL: "runbooks" is not an http or https URL`},
 	}

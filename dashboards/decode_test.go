@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/leaderscope/leaderscope/internal/finish"
 )
 
 // board is a finished dashboard as a reader of its JSON sees it.
@@ -15,7 +15,7 @@ type board struct {
 	Annotations struct {
 		List []struct{ Name, Expr string }
 	}
-	sdk dashboard.Dashboard
+	sdk finish.Dashboard
 }
 
 type boardPanel struct {

@@ -31,7 +31,7 @@ func (q queries) holderTimeline() *statetimeline.PanelBuilder {
 		steps: []dashboard.Threshold{base(grey), from(1, green)},
 		targets: []target{{
 			expr:   sortedBy(q.replicas.ByHolder("max", q.replicas.Metric(catalog.Active)), catalog.LockName.Name, q.cfg.Scope.Holder),
-			legend: q.cfg.Legend + "  {{" + q.cfg.Scope.Holder + "}}",
+			legend: q.cfg.legend() + "  {{" + q.cfg.Scope.Holder + "}}",
 		}},
 	}).
 		Mappings([]dashboard.ValueMapping{words(says{0, "standby", unseen}, says{1, "leads", green}), several("", green)}).
@@ -46,8 +46,8 @@ func (q queries) holders() *timeseries.PanelBuilder {
 		unit: units.Short, noValue: "no data", width: 12, height: 8,
 		steps: plain(),
 		targets: []target{
-			{ref: "Claimed", expr: q.claims(), legend: q.cfg.Legend},
-			{ref: "Crowded", expr: q.crowded(), legend: "too many: " + q.cfg.Legend},
+			{ref: "Claimed", expr: q.claims(), legend: q.cfg.legend()},
+			{ref: "Crowded", expr: q.crowded(), legend: "too many: " + q.cfg.legend()},
 		},
 	}).
 		Decimals(0).LineInterpolation(common.LineInterpolationStepAfter).
@@ -66,7 +66,7 @@ func (q queries) transitions() *timeseries.PanelBuilder {
 		targets: []target{
 			{ref: "Gained", expr: q.perMinute(catalog.Acquired), legend: "gained"},
 			{ref: "Ended", expr: query.Op(query.Number(-1), "*", q.perMinute(catalog.TermsEnded, "cause")), legend: "{{cause}}"},
-			{ref: "Regressed", expr: regressed, legend: "token went back: " + q.cfg.Legend},
+			{ref: "Regressed", expr: regressed, legend: "token went back: " + q.cfg.legend()},
 		},
 	}).
 		OverrideByName("gained", []dashboard.DynamicConfigValue{fixed(green)}).

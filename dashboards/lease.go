@@ -30,7 +30,7 @@ func (q queries) leaseHeadroom() *timeseries.PanelBuilder {
 			"saw-tooth. Below the upper line the next hiccup loses the lock. Below 0 the lease is over: somebody else may lead already.",
 		unit: units.PercentUnit, noValue: "no lock is held, or no lease end is known", width: 12, height: 8,
 		steps:   []dashboard.Threshold{base(red), from(0, orange), from(q.cfg.Thresholds.Headroom, green)},
-		targets: []target{{expr: q.leaseLeft(), legend: q.cfg.Legend}},
+		targets: []target{{expr: q.leaseLeft(), legend: q.cfg.legend()}},
 	}).
 		Max(1).
 		// A lock that was free for a while has no lease to draw a line over.
@@ -57,8 +57,8 @@ func (q queries) leaseOverruns() *timeseries.PanelBuilder {
 		unit: units.Short, noValue: "no lease known", width: 12, height: 8,
 		steps: plain(),
 		targets: []target{
-			{ref: "Near", expr: q.nearLease(rateInterval), legend: "near: " + q.cfg.Legend},
-			{ref: "Past", expr: q.overruns(rateInterval), legend: "past: " + q.cfg.Legend},
+			{ref: "Near", expr: q.nearLease(rateInterval), legend: "near: " + q.cfg.legend()},
+			{ref: "Past", expr: q.overruns(rateInterval), legend: "past: " + q.cfg.legend()},
 		},
 	}).
 		OverrideByQuery("Near", []dashboard.DynamicConfigValue{fixed(orange)}).

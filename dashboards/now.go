@@ -81,9 +81,9 @@ func (q queries) leaders() *stat.PanelBuilder {
 		unit: units.Short, noValue: "no lock is reported: is the instrumentation built in, and scraped?", width: 24, height: 4,
 		steps: []dashboard.Threshold{base(green)},
 		targets: []target{
-			{ref: "Crowded", expr: q.crowded(), legend: q.cfg.Legend},
-			{ref: "Held", expr: query.Op(q.held(q.active()), "unless", q.crowded()), legend: q.cfg.Legend},
-			{ref: "Run", expr: query.Op(q.run(q.active()), "unless", q.crowded()), legend: q.cfg.Legend},
+			{ref: "Crowded", expr: q.crowded(), legend: q.cfg.legend()},
+			{ref: "Held", expr: query.Op(q.held(q.active()), "unless", q.crowded()), legend: q.cfg.legend()},
+			{ref: "Run", expr: query.Op(q.run(q.active()), "unless", q.crowded()), legend: q.cfg.legend()},
 		},
 	}).
 		Mappings([]dashboard.ValueMapping{words(says{0, "no leader", red}, says{1, "led", green}), several("", green)}).

@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 the SDK prefers a schema that Grafana before 13 does not load
+
 package dashboards
 
 import (
@@ -115,7 +117,7 @@ func (q queries) changes() *dashboard.AnnotationQueryBuilder {
 	expr, err := query.Pretty(q.held(query.Op(q.locks.By("sum", won), ">", query.Number(0.5))))
 	b := dashboard.NewAnnotationQueryBuilder().Name("Leadership won").Datasource(datasource()).
 		Enable(true).IconColor(blue).Expr(expr).Step(window).
-		TitleFormat("Leadership won").TextFormat(q.cfg.Legend).TagKeys(strings.Join(q.cfg.Scope.Labels, ","))
+		TitleFormat("Leadership won").TextFormat(q.cfg.legend()).TagKeys(strings.Join(q.cfg.Scope.Labels, ","))
 	if err != nil {
 		b.RecordError("changes", err)
 	}

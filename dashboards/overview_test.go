@@ -16,11 +16,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
 	"github.com/grafana/grafana-foundation-sdk/go/cog/plugins"
-	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/finish"
 	"github.com/leaderscope/leaderscope/internal/panel"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
@@ -34,7 +34,7 @@ var configurations = map[string]func(*Config){
 		c.Scope = Scope{Labels: []string{"team", "lock_name"}, Holder: "pod", Selector: `env="prod",team=~"a|b"`, ScrapeInterval: time.Minute}
 		c.UID, c.Title, c.Legend, c.Folder, c.RunbookURL = "fork", "Fork", "{{lock_name}}", "", ""
 	},
-	"locks alone": func(c *Config) { c.Scope.Labels, c.Legend = []string{"lock_name"}, "{{ lock_name }}" },
+	"locks alone": func(c *Config) { c.Scope.Labels = []string{"lock_name"} },
 }
 
 func eachConfiguration(t *testing.T, test func(t *testing.T, cfg Config, out []byte)) {
@@ -106,7 +106,7 @@ func TestOverviewIsTheSameEachTime(t *testing.T) {
 func TestOverviewPassesTheStrictReader(t *testing.T) {
 	plugins.RegisterDefaultPlugins()
 	strict := func(out []byte) (problems cog.BuildErrors) {
-		var d dashboard.Dashboard
+		var d finish.Dashboard
 		errors.As(d.UnmarshalJSONStrict(out), &problems)
 		return problems
 	}

@@ -28,9 +28,9 @@ func (q queries) execution() *timeseries.PanelBuilder {
 		unit: units.Seconds, noValue: "no run ended", width: 8, height: 8,
 		steps: plain(),
 		targets: []target{
-			{ref: "P50", expr: q.run(q.quantile(0.5, catalog.ExecutionDuration)), legend: "p50 " + q.cfg.Legend},
-			{ref: "P99", expr: q.run(q.quantile(0.99, catalog.ExecutionDuration)), legend: "p99 " + q.cfg.Legend},
-			{ref: "Lease", expr: q.run(q.leaseLength()), legend: "lease " + q.cfg.Legend},
+			{ref: "P50", expr: q.run(q.quantile(0.5, catalog.ExecutionDuration)), legend: "p50 " + q.cfg.legend()},
+			{ref: "P99", expr: q.run(q.quantile(0.99, catalog.ExecutionDuration)), legend: "p99 " + q.cfg.legend()},
+			{ref: "Lease", expr: q.run(q.leaseLength()), legend: "lease " + q.cfg.legend()},
 		},
 	}).
 		Min(0).
@@ -45,7 +45,7 @@ func (q queries) failures() *timeseries.PanelBuilder {
 		description: "Guarded bodies that returned an error or panicked. The lock did its part: look at the work itself.",
 		unit:        units.Short, noValue: "no data", width: 8, height: 8,
 		steps:   plain(),
-		targets: []target{{expr: q.increases(catalog.ExecutionFailures, "cause"), legend: "{{cause}}: " + q.cfg.Legend}},
+		targets: []target{{expr: q.increases(catalog.ExecutionFailures, "cause"), legend: "{{cause}}: " + q.cfg.legend()}},
 	})
 }
 
@@ -59,7 +59,7 @@ func (q queries) workAfterLoss() *timeseries.PanelBuilder {
 		steps: plain(),
 		targets: []target{{
 			expr:   q.replicas.ByHolder("sum", lost),
-			legend: q.cfg.Legend + "  {{" + q.cfg.Scope.Holder + "}}",
+			legend: q.cfg.legend() + "  {{" + q.cfg.Scope.Holder + "}}",
 		}},
 	})
 }

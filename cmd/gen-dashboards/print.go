@@ -126,7 +126,7 @@ var comments = map[string]string{
 	"dashboards.from":     "Start of the time range shown first.",
 	"dashboards.to":       "End of the time range shown first.",
 	"dashboards.timezone": "utc, browser, or a name such as Europe/Berlin.",
-	"dashboards.legend":   "Names a lock in legends. It should tell apart every lock that is shown at once.",
+	"dashboards.legend":   "Names a lock in legends, from scope.labels; empty: {{job}} / {{lock_name}}. It should tell apart\nevery lock that is shown at once.",
 	"dashboards.folder":   "Folder of Grafana that shows the dashboard; empty: the top one.",
 	"dashboards.path":     "Directory in which Grafana finds the dashboard's file.",
 }

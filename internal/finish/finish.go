@@ -24,11 +24,15 @@ const (
 	maxUID = 40
 )
 
+// Dashboard is the classic schema: what every Grafana loads, those before 13
+// alone. The SDK prefers the schema that only the newest know.
+type Dashboard = dashboard.Dashboard //lint:ignore SA1019 as said above
+
 // JSON finishes a dashboard: rows are numbered from 1000, queries without a
 // refId get the next free letter, and the result is indented JSON with sorted
 // keys, unescaped PromQL and a newline at the end. All defects are reported
 // in one error.
-func JSON(d dashboard.Dashboard) ([]byte, error) {
+func JSON(d Dashboard) ([]byte, error) {
 	f := &finisher{ids: map[uint32]string{}, titles: map[string]bool{}}
 	f.dashboard(&d)
 	if err := errors.Join(f.problems...); err != nil {
@@ -55,7 +59,7 @@ func (f *finisher) fail(format string, args ...any) {
 	f.problems = append(f.problems, fmt.Errorf(format, args...))
 }
 
-func (f *finisher) dashboard(d *dashboard.Dashboard) {
+func (f *finisher) dashboard(d *Dashboard) {
 	if d.Uid == nil || *d.Uid == "" || len(*d.Uid) > maxUID {
 		f.fail("dashboard: uid must have 1 to %d characters", maxUID)
 	}
@@ -195,7 +199,7 @@ func (f *finisher) targets(title string, p *dashboard.Panel) {
 	}
 }
 
-func (f *finisher) variables(d *dashboard.Dashboard) {
+func (f *finisher) variables(d *Dashboard) {
 	names := map[string]bool{}
 	for _, v := range d.Templating.List {
 		if names[v.Name] {

@@ -12,8 +12,8 @@ import (
 )
 
 // good is a dashboard of one row and two panels that nothing is wrong with.
-func good() dashboard.Dashboard {
-	return dashboard.Dashboard{
+func good() Dashboard {
+	return Dashboard{
 		Uid: cog.ToPtr("uid"), Title: cog.ToPtr("title"),
 		Links: []dashboard.DashboardLink{{Title: "l", Placement: cog.ToPtr(dashboard.DashboardLinkPlacementInControlsMenu)}},
 		Panels: []dashboard.PanelOrRowPanel{
@@ -61,37 +61,37 @@ func TestFinishingNumbersAndSorts(t *testing.T) {
 
 func TestFinishingRefusesWhatTheSDKLetsThrough(t *testing.T) {
 	cases := map[string]struct {
-		spoil func(d *dashboard.Dashboard, p *dashboard.Panel)
+		spoil func(d *Dashboard, p *dashboard.Panel)
 		want  string
 	}{
-		"no uid":               {func(d *dashboard.Dashboard, _ *dashboard.Panel) { d.Uid = nil }, "dashboard: uid must have 1 to 40 characters"},
-		"a long uid":           {func(d *dashboard.Dashboard, _ *dashboard.Panel) { d.Uid = cog.ToPtr(strings.Repeat("u", 41)) }, "dashboard: uid must have 1 to 40 characters"},
-		"no dashboard title":   {func(d *dashboard.Dashboard, _ *dashboard.Panel) { d.Title = nil }, "dashboard: title is empty"},
-		"an id of Grafana's":   {func(d *dashboard.Dashboard, _ *dashboard.Panel) { d.Id = cog.ToPtr(int64(1)) }, "dashboard: id is set; Grafana gives it"},
-		"a panel without id":   {func(_ *dashboard.Dashboard, p *dashboard.Panel) { p.Id = nil }, `panel "two": id must be from 1 to 999`},
-		"an id twice":          {func(_ *dashboard.Dashboard, p *dashboard.Panel) { p.Id = cog.ToPtr(uint32(1)) }, `panel "two": id 1 is that of "one"`},
-		"a title twice":        {func(_ *dashboard.Dashboard, p *dashboard.Panel) { p.Title = cog.ToPtr("one") }, `panel "one": a second panel has this title`},
-		"no description":       {func(_ *dashboard.Dashboard, p *dashboard.Panel) { p.Description = nil }, `panel "two": title and description must say something`},
-		"no unit":              {func(_ *dashboard.Dashboard, p *dashboard.Panel) { p.FieldConfig.Defaults.Unit = nil }, `panel "two": unit is missing`},
-		"no thresholds":        {func(_ *dashboard.Dashboard, p *dashboard.Panel) { p.FieldConfig.Defaults.Thresholds = nil }, `panel "two": thresholds are missing`},
-		"no text for no value": {func(_ *dashboard.Dashboard, p *dashboard.Panel) { p.FieldConfig.Defaults.NoValue = nil }, `panel "two": text for no value is missing`},
-		"no interval":          {func(_ *dashboard.Dashboard, p *dashboard.Panel) { p.Interval = nil }, `panel "two": least interval is missing`},
-		"off the grid":         {func(_ *dashboard.Dashboard, p *dashboard.Panel) { p.GridPos.X = 13 }, `panel "two": not on the grid`},
-		"over another panel":   {func(_ *dashboard.Dashboard, p *dashboard.Panel) { p.GridPos.X = 11 }, `panel "two": lies over "one"`},
-		"an option not chosen": {func(_ *dashboard.Dashboard, p *dashboard.Panel) { p.Options = map[string]any{"orientation": ""} }, `panel "two": option orientation is empty`},
-		"no query":             {func(_ *dashboard.Dashboard, p *dashboard.Panel) { p.Targets = nil }, `panel "two": no query`},
-		"an empty query":       {func(_ *dashboard.Dashboard, p *dashboard.Panel) { p.Targets[1] = query("") }, `panel "two": query B is empty`},
-		"a query of any source": {func(_ *dashboard.Dashboard, p *dashboard.Panel) { p.Targets[1] = prometheus.Dataquery{Expr: "a"} },
+		"no uid":               {func(d *Dashboard, _ *dashboard.Panel) { d.Uid = nil }, "dashboard: uid must have 1 to 40 characters"},
+		"a long uid":           {func(d *Dashboard, _ *dashboard.Panel) { d.Uid = cog.ToPtr(strings.Repeat("u", 41)) }, "dashboard: uid must have 1 to 40 characters"},
+		"no dashboard title":   {func(d *Dashboard, _ *dashboard.Panel) { d.Title = nil }, "dashboard: title is empty"},
+		"an id of Grafana's":   {func(d *Dashboard, _ *dashboard.Panel) { d.Id = cog.ToPtr(int64(1)) }, "dashboard: id is set; Grafana gives it"},
+		"a panel without id":   {func(_ *Dashboard, p *dashboard.Panel) { p.Id = nil }, `panel "two": id must be from 1 to 999`},
+		"an id twice":          {func(_ *Dashboard, p *dashboard.Panel) { p.Id = cog.ToPtr(uint32(1)) }, `panel "two": id 1 is that of "one"`},
+		"a title twice":        {func(_ *Dashboard, p *dashboard.Panel) { p.Title = cog.ToPtr("one") }, `panel "one": a second panel has this title`},
+		"no description":       {func(_ *Dashboard, p *dashboard.Panel) { p.Description = nil }, `panel "two": title and description must say something`},
+		"no unit":              {func(_ *Dashboard, p *dashboard.Panel) { p.FieldConfig.Defaults.Unit = nil }, `panel "two": unit is missing`},
+		"no thresholds":        {func(_ *Dashboard, p *dashboard.Panel) { p.FieldConfig.Defaults.Thresholds = nil }, `panel "two": thresholds are missing`},
+		"no text for no value": {func(_ *Dashboard, p *dashboard.Panel) { p.FieldConfig.Defaults.NoValue = nil }, `panel "two": text for no value is missing`},
+		"no interval":          {func(_ *Dashboard, p *dashboard.Panel) { p.Interval = nil }, `panel "two": least interval is missing`},
+		"off the grid":         {func(_ *Dashboard, p *dashboard.Panel) { p.GridPos.X = 13 }, `panel "two": not on the grid`},
+		"over another panel":   {func(_ *Dashboard, p *dashboard.Panel) { p.GridPos.X = 11 }, `panel "two": lies over "one"`},
+		"an option not chosen": {func(_ *Dashboard, p *dashboard.Panel) { p.Options = map[string]any{"orientation": ""} }, `panel "two": option orientation is empty`},
+		"no query":             {func(_ *Dashboard, p *dashboard.Panel) { p.Targets = nil }, `panel "two": no query`},
+		"an empty query":       {func(_ *Dashboard, p *dashboard.Panel) { p.Targets[1] = query("") }, `panel "two": query B is empty`},
+		"a query of any source": {func(_ *Dashboard, p *dashboard.Panel) { p.Targets[1] = prometheus.Dataquery{Expr: "a"} },
 			`panel "two": query B has no Prometheus data source`},
-		"two queries of one name": {func(_ *dashboard.Dashboard, p *dashboard.Panel) {
+		"two queries of one name": {func(_ *Dashboard, p *dashboard.Panel) {
 			q := query("b")
 			q.RefId = cog.ToPtr("A")
 			p.Targets[1] = q
 		}, `panel "two": two queries are called A`},
-		"a variable twice": {func(d *dashboard.Dashboard, _ *dashboard.Panel) {
+		"a variable twice": {func(d *Dashboard, _ *dashboard.Panel) {
 			d.Templating.List = []dashboard.VariableModel{{Name: "v", Type: "custom"}, {Name: "v", Type: "custom"}}
 		}, "variable v: defined twice"},
-		"a variable of any source": {func(d *dashboard.Dashboard, _ *dashboard.Panel) {
+		"a variable of any source": {func(d *Dashboard, _ *dashboard.Panel) {
 			d.Templating.List = []dashboard.VariableModel{{Name: "v", Type: dashboard.VariableTypeQuery}}
 		}, "variable v: no data source"},
 	}
