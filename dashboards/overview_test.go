@@ -22,6 +22,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/internal/finish"
 	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/promcheck"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -125,45 +126,61 @@ func TestOverviewPassesTheStrictReader(t *testing.T) {
 	})
 }
 
-func TestEveryExpressionIsPromQLOverTheCatalogue(t *testing.T) {
+// acrossLocks are the panels that speak of all chosen locks at once.
+var acrossLocks = []int{
+	panel.Leaderless, panel.Crowded, panel.NearLease, panel.BackendTrouble,
+	panel.Transitions, panel.Outcomes, panel.LeaseUsage, panel.Renewals, panel.Instrumentation,
+}
+
+func TestEveryExpressionPassesTheStaticChecks(t *testing.T) {
 	eachConfiguration(t, func(t *testing.T, cfg Config, out []byte) {
-		known := append(slices.Clone(cfg.Scope.Labels), cfg.Scope.Holder, "env", "le")
+		onTargets := append(slices.Clone(cfg.Scope.Labels), cfg.Scope.Holder, "env", "team")
+		b := decoded(t, out)
+		for _, a := range b.Annotations.List {
+			for _, problem := range promcheck.Expr(a.Expr, promcheck.TargetLabels(onTargets...)) {
+				t.Errorf("annotation %s: %v", a.Name, problem)
+			}
+		}
+		for _, p := range b.Panels {
+			opts := []promcheck.Option{promcheck.TargetLabels(onTargets...)}
+			if slices.Contains(acrossLocks, p.ID) {
+				opts = append(opts, promcheck.AcrossLocks())
+			}
+			for _, target := range p.Targets {
+				for _, problem := range promcheck.Expr(target.Expr, opts...) {
+					t.Errorf("panel %q, query %s: %v", p.Title, target.RefID, problem)
+				}
+			}
+		}
+	})
+}
+
+func TestEverySelectorHeedsTheChosenLocks(t *testing.T) {
+	eachConfiguration(t, func(t *testing.T, cfg Config, out []byte) {
 		for where, expr := range decoded(t, out).expressions() {
 			parsed, err := query.Parse(query.Expr(expr))
 			if err != nil {
-				t.Errorf("%s: %v", where, err)
-				continue
+				t.Fatalf("%s: %v", where, err)
 			}
 			parser.Inspect(parsed, func(n parser.Node, _ []parser.Node) error {
 				s, ok := n.(*parser.VectorSelector)
 				if !ok {
 					return nil
 				}
-				m, ok := catalog.ByName(s.Name)
-				if !ok && s.Name != "up" {
-					t.Errorf("%s: %s is not in the catalogue", where, s.Name)
-					return nil
-				}
-				for _, l := range s.LabelMatchers {
-					if l.Name == "__name__" || slices.Contains(known, l.Name) {
+				m, _ := catalog.ByName(s.Name)
+				for _, l := range cfg.Scope.Labels {
+					if l == catalog.LockName.Name && (m == nil || !m.PerLock) {
 						continue
 					}
-					if m == nil {
-						t.Errorf("%s: %s has no label %s", where, s.Name, l.Name)
-					} else if _, ok := m.Label(l.Name); !ok {
-						t.Errorf("%s: %s has no label %s", where, s.Name, l.Name)
+					if !slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool { return m.Name == l && m.Value == "$"+l }) {
+						t.Errorf("%s: %s ignores $%s", where, s.Name, l)
 					}
-				}
-				if m != nil && m.PerLock && !slices.ContainsFunc(s.LabelMatchers, isLockVariable) {
-					t.Errorf("%s: %s ignores the chosen locks", where, s.Name)
 				}
 				return nil
 			})
 		}
 	})
 }
-
-func isLockVariable(m *labels.Matcher) bool { return m.Name == "lock_name" && m.Value == "$lock_name" }
 
 func TestLeadershipIsReadByLock(t *testing.T) {
 	got := decoded(t, overview(t)).panel(panel.Leaders).Targets
