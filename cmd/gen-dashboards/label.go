@@ -21,6 +21,8 @@ func labelCommand() *cobra.Command {
 		Long: "label prints, for each lock name, the hash that stands for it in metrics, a tab, and the name.\n" +
 			"Key and id have to be those of the service. Names that a rule of the service covers have that rule's label instead.",
 		Args: cobra.MinimumNArgs(1),
+
+		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, names []string) error {
 			if keyFile == "" || keyID == "" {
 				return errors.New("--key-file and --key-id are both needed")

@@ -60,11 +60,12 @@ func command() *cobra.Command {
 		Example: "  gen-dashboards --out monitoring\n" +
 			"  gen-dashboards config > leaderscope.yaml\n" +
 			"  gen-dashboards --out monitoring --config leaderscope.yaml --check",
-		Args:              cobra.NoArgs,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
-		RunE:              func(c *cobra.Command, _ []string) error { return g.run(c.OutOrStdout()) },
+		Args:                  cobra.NoArgs,
+		SilenceErrors:         true,
+		DisableFlagsInUseLine: true,
+		SilenceUsage:          true,
+		CompletionOptions:     cobra.CompletionOptions{DisableDefaultCmd: true},
+		RunE:                  func(c *cobra.Command, _ []string) error { return g.run(c.OutOrStdout()) },
 	}
 	f := c.Flags()
 	f.StringVar(&g.out, "out", "", "the `directory` to write into; made when missing")

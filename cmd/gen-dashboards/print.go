@@ -14,6 +14,8 @@ func configCommand() *cobra.Command {
 		Use:   "config",
 		Short: "Print the default configuration, commented",
 		Args:  cobra.NoArgs,
+
+		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, _ []string) error {
 			text, err := commented(defaultConfig())
 			if err != nil {
