@@ -1,12 +1,14 @@
 package alerts
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/template"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
@@ -20,9 +22,7 @@ func (c Config) Validate() error {
 	v.texts(c)
 	v.links(c)
 	v.alerts(c.Alerts)
-	if v.err == nil {
-		_, v.err = parseSelector(c.Selector)
-	}
+	v.selector(c)
 	return v.err
 }
 
@@ -52,9 +52,39 @@ func (v *validation) scope(c Config) {
 	v.require(c.ScrapeInterval > 0, "scrapeInterval", "%s is no time; use the time between two samples, such as 30s", c.ScrapeInterval)
 }
 
+func (v *validation) selector(c Config) {
+	if v.err != nil {
+		return
+	}
+	s, err := c.scope()
+	if err != nil {
+		v.err = err
+		return
+	}
+	noLeader := c.Alerts.NoLeader.Critical.Enabled || c.Alerts.NoLeader.Warning.Enabled
+	v.require(!noLeader || len(s.TargetLabels()) > 0 || len(s.TargetMatchers) > 0, "scopeLabels",
+		"%s alone leaves NoLeader to look at every target of the server, and one that is down would hide the page; add job, or a selector such as job=~\"a|b\"", list(c.ScopeLabels))
+}
+
 func (v *validation) group(c Config) {
 	v.require(c.Group.Name != "", "group.name", `"" is no name; use one such as leader-election`)
 	v.require(c.Group.Interval >= 0, "group.interval", "%s is negative; use 0 for the server's own", c.Group.Interval)
+	a := c.Alerts
+	for _, w := range []struct {
+		key     string
+		window  model.Duration
+		enabled bool
+	}{
+		{"noAcquisition.window", a.NoAcquisition.Window, a.NoAcquisition.Enabled},
+		{"flapping.window", a.Flapping.Window, a.Flapping.Enabled},
+		{"backendErrors.recent", a.BackendErrors.Recent, a.BackendErrors.Critical.Enabled || a.BackendErrors.Warning.Enabled},
+		{"nearLease.window", a.NearLease.Window, a.NearLease.Enabled},
+		{"leaseExceeded.window", a.LeaseExceeded.Window, a.LeaseExceeded.Enabled},
+		{"workAfterLoss.window", a.WorkAfterLoss.Window, a.WorkAfterLoss.Enabled},
+	} {
+		v.require(!w.enabled || w.window == 0 || 2*c.Group.Interval <= w.window, "group.interval",
+			"%s is longer than half of alerts.%s, which is %s, so events could come and go between two evaluations; use at most %s", c.Group.Interval, w.key, w.window, half(w.window))
+	}
 }
 
 func (v *validation) texts(c Config) {
@@ -70,6 +100,8 @@ func (v *validation) texts(c Config) {
 	for _, a := range sortedKeys(c.Annotations) {
 		v.require(validLabel(a), "annotations."+a, "%q is no annotation name; use letters, digits and _", a)
 		v.require(!slices.Contains(ours, a), "annotations."+a, "%s is written by the rules; use another name", a)
+		err := parseTemplate(c.Annotations[a])
+		v.require(err == nil, "annotations."+a, "%q is no template of Prometheus (%v); mend it", c.Annotations[a], err)
 	}
 }
 
@@ -89,6 +121,7 @@ func (v *validation) alerts(a Alerts) {
 	l := a.NoLeader
 	v.firing("alerts.noLeader.critical", l.Critical)
 	v.firing("alerts.noLeader.warning", l.Warning)
+	v.distinct("alerts.noLeader.warning.severity", l.Critical, l.Warning)
 	if l.Critical.Enabled || l.Warning.Enabled {
 		v.require(l.LeaseFactor >= 0 && l.LeaseFactor <= 100, "alerts.noLeader.leaseFactor", "%v is out of range; use 0 to 100 leases", l.LeaseFactor)
 		v.require(l.Lookback >= 2*v.scrape, "alerts.noLeader.lookback", "%s holds fewer than two samples at scrapeInterval %s; make it longer", l.Lookback, v.scrape)
@@ -105,6 +138,7 @@ func (v *validation) alerts(a Alerts) {
 	e := a.BackendErrors
 	v.errorShare("alerts.backendErrors.critical", e.Window, e.Critical)
 	v.errorShare("alerts.backendErrors.warning", e.Window, e.Warning)
+	v.distinct("alerts.backendErrors.warning.severity", e.Critical.Firing, e.Warning.Firing)
 	either := e.Critical.Enabled || e.Warning.Enabled
 	v.holdsSamples("alerts.backendErrors.window", e.Window, either)
 	v.holdsSamples("alerts.backendErrors.recent", e.Recent, either)
@@ -120,6 +154,12 @@ func (v *validation) alerts(a Alerts) {
 	v.windowed("alerts.workAfterLoss", w.Window, w.Firing)
 	v.require(!w.Enabled || w.Tolerance >= 0 && w.Tolerance < w.Window, "alerts.workAfterLoss.tolerance",
 		"%s is not between 0 and the window of %s, which one replica cannot exceed; make it shorter", w.Tolerance, w.Window)
+}
+
+// distinct refuses two rules whose alerts could not be told apart.
+func (v *validation) distinct(key string, critical, warning Firing) {
+	v.require(!critical.Enabled || !warning.Enabled || critical.Severity != warning.Severity, key,
+		"%s is the severity of critical too, so the two could not be told apart; use another, or switch one off", warning.Severity)
 }
 
 // errorShare checks one severity of BackendErrors.
@@ -161,6 +201,12 @@ func (v *validation) atLeastOne(key string, n int, enabled bool) {
 
 func half(d model.Duration) model.Duration {
 	return model.Duration((time.Duration(d) / 2).Truncate(time.Millisecond))
+}
+
+// parseTemplate parses an annotation as Prometheus does when it loads a rule.
+func parseTemplate(text string) error {
+	text = "{{$labels := .Labels}}{{$externalLabels := .ExternalLabels}}{{$externalURL := .ExternalURL}}{{$value := .Value}}" + text
+	return template.NewTemplateExpander(context.Background(), text, "annotation", nil, 0, nil, nil, nil).ParseTest()
 }
 
 func validLabel(name string) bool {

@@ -1,0 +1,189 @@
+package alerts
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/common/model"
+)
+
+func TestConfigurationsThatCannotWorkAreRefusedInOneLine(t *testing.T) {
+	cases := map[string]struct {
+		change func(*Config)
+		want   string
+	}{
+		"scope without the lock": {func(c *Config) { c.ScopeLabels = []string{"job"} },
+			"scopeLabels: job lack lock_name; without it different locks merge into one"},
+		"no scope": {func(c *Config) { c.ScopeLabels = nil },
+			"scopeLabels: [] lack lock_name; without it different locks merge into one"},
+		"a scope that all targets of the server share": {func(c *Config) { c.ScopeLabels = []string{"lock_name"} },
+			`scopeLabels: lock_name alone leaves NoLeader to look at every target of the server, and one that is down would hide the page; add job, or a selector such as job=~"a|b"`},
+		"a scope label that is none": {func(c *Config) { c.ScopeLabels = []string{"lock_name", "k8s.pod"} },
+			`scopeLabels: "k8s.pod" is no label name; use letters, digits and _`},
+		"a scope label of some metrics": {func(c *Config) { c.ScopeLabels = []string{"lock_name", "reason"} },
+			"scopeLabels: reason is a label of some of the metrics only; use labels of the targets"},
+		"a scope label twice": {func(c *Config) { c.ScopeLabels = []string{"lock_name", "job", "job"} },
+			"scopeLabels: job is there twice; leave one out"},
+		"no holder": {func(c *Config) { c.HolderLabel = "" },
+			`holderLabel: "" is no label name; use the label that tells replicas apart, such as instance or pod`},
+		"the lock as holder": {func(c *Config) { c.HolderLabel = "lock_name" },
+			"holderLabel: lock_name does not tell replicas apart; use a label such as instance or pod"},
+		"the holder in scope": {func(c *Config) { c.ScopeLabels = append(c.ScopeLabels, "instance") },
+			"holderLabel: instance is a scope label too, so each replica would be judged alone and SplitBrain could never fire; take it out of scopeLabels"},
+		"a selector that is none": {func(c *Config) { c.Selector = "job=a" },
+			"selector: job=a is no list of label matchers (1:6: parse error: unexpected identifier \"a\" in label matching, expected string); write it as in job=~\"a|b\""},
+		"a selector of some metrics": {func(c *Config) { c.Selector = `reason="timeout"` },
+			`selector: reason="timeout" matches on reason, which not every series has; use labels of the targets, or lock_name`},
+		"no scrape interval": {func(c *Config) { c.ScrapeInterval = 0 },
+			"scrapeInterval: 0s is no time; use the time between two samples, such as 30s"},
+		"a scrape interval that starves a window": {func(c *Config) { c.ScrapeInterval = minutes(1) },
+			"alerts.splitBrain.window: 1m holds fewer than two samples at scrapeInterval 1m, so the alert could never fire; use at least 2m"},
+		"no group name": {func(c *Config) { c.Group.Name = "" },
+			`group.name: "" is no name; use one such as leader-election`},
+		"an interval as long as a window": {func(c *Config) { c.Group.Interval = minutes(3) },
+			"group.interval: 3m is longer than half of alerts.backendErrors.recent, which is 4m, so events could come and go between two evaluations; use at most 2m"},
+		"the lock as severity label": {func(c *Config) { c.SeverityLabel = "lock_name" },
+			"severityLabel: lock_name is a label that the alert already has; use another one"},
+		"a static label that hides the scope": {func(c *Config) { c.Labels = map[string]string{"job": "b"} },
+			"labels.job: job is a label that the alert already has; use another name"},
+		"a static label that changes": {func(c *Config) { c.Labels = map[string]string{"n": "{{ $value }}"} },
+			`labels.n: "{{ $value }}" is a template; the identity of an alert must not change, put it under annotations`},
+		"an annotation of the rules": {func(c *Config) { c.Annotations = map[string]string{"summary": "x"} },
+			"annotations.summary: summary is written by the rules; use another name"},
+		"an annotation that cannot be expanded": {func(c *Config) { c.Annotations = map[string]string{"x": "{{ .Nope"} },
+			`annotations.x: "{{ .Nope" is no template of Prometheus (template: annotation:1: unclosed action); mend it`},
+		"a runbook address that is none": {func(c *Config) { c.RunbookBaseURL = "runbooks" },
+			`runbookBaseURL: "runbooks" is no web address; begin it with https:// or leave it empty`},
+		"a uid too long": {func(c *Config) { c.DashboardUID = strings.Repeat("x", 41) },
+			`dashboardUID: "` + strings.Repeat("x", 41) + `" is no uid; use at most 40 letters, digits, - and _`},
+		"a hold longer than half of the window": {func(c *Config) { c.Alerts.NoAcquisition.For = minutes(6) },
+			"alerts.noAcquisition.for: 6m is longer than half of the window of 10m, so events would leave the window before the alert fires; use at most 5m"},
+		"a hold longer than half of the window of errors": {func(c *Config) { c.Alerts.BackendErrors.Critical.For = minutes(6) },
+			"alerts.backendErrors.critical.for: 6m is longer than half of the window of 10m, so events would leave the window before the alert fires; use at most 5m"},
+		"an empty window": {func(c *Config) { c.Alerts.Flapping.Window = 0 },
+			"alerts.flapping.window: 0s holds fewer than two samples at scrapeInterval 30s, so the alert could never fire; use at least 1m"},
+		"no severity": {func(c *Config) { c.Alerts.NoLeader.Warning.Severity = "" },
+			`alerts.noLeader.warning.severity: "" is no severity; use one such as warning or critical`},
+		"one severity for both": {func(c *Config) { c.Alerts.BackendErrors.Warning.Severity = "critical" },
+			"alerts.backendErrors.warning.severity: critical is the severity of critical too, so the two could not be told apart; use another, or switch one off"},
+		"a negative hold": {func(c *Config) { c.Alerts.SplitBrain.For = minutes(-1) },
+			"alerts.splitBrain.for: -1m is negative; use 0 to fire at once"},
+		"errors that are over sooner than a sample": {func(c *Config) { c.Alerts.BackendErrors.Recent = 1 },
+			"alerts.backendErrors.recent: 0s holds fewer than two samples at scrapeInterval 30s, so the alert could never fire; use at least 1m"},
+		"a recent past longer than the window": {func(c *Config) { c.Alerts.BackendErrors.Recent = minutes(20) },
+			"alerts.backendErrors.recent: 20m is longer than the window of 10m; make it shorter"},
+		"a share that no attempts exceed": {func(c *Config) { c.Alerts.BackendErrors.Warning.Share = 1 },
+			"alerts.backendErrors.warning.share: 1 is no share that attempts can exceed; use 0 to 0.99"},
+		"no events": {func(c *Config) { c.Alerts.NearLease.MinTimes = 0 },
+			"alerts.nearLease.minTimes: 0 is too few; use at least 1"},
+		"a tolerance of the whole window": {func(c *Config) { c.Alerts.WorkAfterLoss.Tolerance = minutes(30) },
+			"alerts.workAfterLoss.tolerance: 30m is not between 0 and the window of 30m, which one replica cannot exceed; make it shorter"},
+		"a lookback of one sample": {func(c *Config) { c.Alerts.NoLeader.Lookback = model.Duration(30 * time.Second) },
+			"alerts.noLeader.lookback: 30s holds fewer than two samples at scrapeInterval 30s; make it longer"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			config := Default()
+			c.change(&config)
+			err := config.Validate()
+			if err == nil || err.Error() != c.want {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+			if _, err := Rules(config); err == nil {
+				t.Error("Rules accepts it")
+			}
+		})
+	}
+}
+
+func TestConfigurationsThatAreUnusualAreAccepted(t *testing.T) {
+	for name, change := range map[string]func(*Config){
+		"the default":                        func(*Config) {},
+		"a scope of nothing but the lock":    func(c *Config) { c.ScopeLabels, c.Selector = []string{"lock_name"}, `job="a"` },
+		"a selector in braces":               func(c *Config) { c.Selector = `{job="a",lock_name!=""}` },
+		"an alert switched off with no knob": func(c *Config) { c.Alerts.NearLease = NearLease{} },
+		"every alert switched off":           func(c *Config) { c.Alerts = Alerts{} },
+		"links left out":                     func(c *Config) { c.DashboardUID, c.RunbookBaseURL = "", "" },
+		"a demo in seconds":                  shorten,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := Default()
+			change(&c)
+			if _, err := YAML(c); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// shorten makes a configuration for a scrape and an evaluation every second.
+func shorten(c *Config) {
+	s := func(n int) model.Duration { return model.Duration(time.Duration(n) * time.Second) }
+	c.ScrapeInterval, c.Group.Interval = s(1), s(1)
+	a := &c.Alerts
+	a.NoAcquisition.Window, a.NoAcquisition.For, a.NoAcquisition.KeepFiringFor = s(10), s(3), 0
+	a.NoLeader.Critical.For, a.NoLeader.Warning.For, a.NoLeader.Lookback = s(3), s(5), s(30)
+	a.SplitBrain.Window, a.SplitBrain.For, a.SplitBrain.KeepFiringFor = s(2), s(2), s(5)
+	a.Flapping.Window, a.Flapping.For, a.Flapping.KeepFiringFor = s(30), s(1), s(5)
+	a.BackendErrors.Window, a.BackendErrors.Recent = s(10), s(3)
+	a.BackendErrors.Critical.For, a.BackendErrors.Warning.For = s(4), s(4)
+	a.NearLease.Window, a.NearLease.KeepFiringFor = s(20), 0
+	a.LeaseExceeded.Window, a.LeaseExceeded.KeepFiringFor = s(20), 0
+	a.WorkAfterLoss.Window, a.WorkAfterLoss.KeepFiringFor, a.WorkAfterLoss.Tolerance = s(30), 0, s(1)
+}
+
+func TestAConfigurationFileChangesOnlyWhatItNames(t *testing.T) {
+	got := Default()
+	file := `
+holderLabel: pod
+scopeLabels: [namespace, job, lock_name]
+labels: {team: platform}
+alerts:
+  noLeader:
+    critical:
+      for: 90s
+  splitBrain:
+    severity: page
+  backendErrors:
+    warning: {share: 0.2, enabled: false}
+  workAfterLoss:
+    tolerance: 1m30s
+`
+	if err := yaml.UnmarshalWithOptions([]byte(file), &got, yaml.Strict()); err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.HolderLabel, want.ScopeLabels, want.Labels = "pod", []string{"namespace", "job", "lock_name"}, map[string]string{"team": "platform"}
+	want.Alerts.NoLeader.Critical.For = model.Duration(90 * time.Second)
+	want.Alerts.SplitBrain.Severity = "page"
+	want.Alerts.BackendErrors.Warning.Share, want.Alerts.BackendErrors.Warning.Enabled = 0.2, false
+	want.Alerts.WorkAfterLoss.Tolerance = model.Duration(90 * time.Second)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("want -, got +\n%s", diff)
+	}
+}
+
+func TestTheDefaultConfigurationSurvivesYAML(t *testing.T) {
+	text, err := yaml.Marshal(Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Config
+	if err := yaml.UnmarshalWithOptions(text, &got, yaml.Strict()); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if diff := cmp.Diff(Default(), got, cmp.Transformer("empty", func(m map[string]string) int { return len(m) })); diff != "" {
+		t.Errorf("want -, got +\n%s\n%s", diff, text)
+	}
+}
+
+func TestAConfigurationFileWithAnUnknownKeyIsRefused(t *testing.T) {
+	c := Default()
+	err := yaml.UnmarshalWithOptions([]byte("alerts: {splitBrain: {fro: 1m}}"), &c, yaml.Strict())
+	if err == nil || !strings.Contains(err.Error(), `unknown field "fro"`) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,242 @@
+package alerts
+
+import (
+	"bytes"
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/common/promslog"
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/leaderscope/leaderscope/internal/promcheck"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// variants are configurations that users are known to need.
+func variants() map[string]Config {
+	kubernetes := Default()
+	kubernetes.HolderLabel, kubernetes.Selector = "pod", `namespace=~"orders|billing"`
+	kubernetes.Labels = map[string]string{"team": "platform"}
+	kubernetes.Annotations = map[string]string{"slack": "#orders"}
+	kubernetes.DashboardBaseURL = "https://grafana.example.com/"
+	shared := Default()
+	shared.ScopeLabels, shared.Selector = []string{"lock_name"}, `{lock_name=~"orders.*",job="orders"}`
+	shared.DashboardUID, shared.RunbookBaseURL = "", ""
+	return map[string]Config{"default": Default(), "kubernetes": kubernetes, "shared": shared}
+}
+
+func TestYAMLIsAsRecordedAndValid(t *testing.T) {
+	for name, c := range variants() {
+		t.Run(name, func(t *testing.T) {
+			got, err := YAML(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, errs := rulefmt.Parse(got, false, model.LegacyValidation, parser.NewParser(parser.Options{}), promslog.NewNopLogger()); len(errs) > 0 {
+				t.Errorf("no valid rules file: %v", errs)
+			}
+			again, err := YAML(c)
+			if err != nil || !bytes.Equal(got, again) {
+				t.Errorf("a second run differs: %v", err)
+			}
+			golden := filepath.Join("testdata", name+".yaml")
+			if *update {
+				if err := os.WriteFile(golden, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("run go test ./alerts -update if this is meant (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRulesPassTheStaticChecks(t *testing.T) {
+	for name, c := range variants() {
+		for _, r := range rulesOf(t, c) {
+			target := append(slices.Clone(c.ScopeLabels), c.HolderLabel, "namespace", "job")
+			alert := promcheck.Alert{Expr: r.Expr, Labels: r.Labels, Annotations: r.Annotations}
+			for _, problem := range promcheck.Rule(alert, promcheck.TargetLabels(target...)) {
+				t.Errorf("%s: %s (%s): %v", name, r.Name, r.Severity, problem)
+			}
+		}
+	}
+}
+
+func TestEveryAlertHasNameSeverityTextsAndLinks(t *testing.T) {
+	var names []string
+	for _, r := range rulesOf(t, Default()) {
+		names = append(names, r.Name+"/"+r.Severity)
+		for _, a := range []string{"summary", "description", "runbook_url", "dashboard_url", "__dashboardUid__", "__panelId__"} {
+			if r.Annotations[a] == "" {
+				t.Errorf("%s lacks the annotation %s", r.Name, a)
+			}
+		}
+		if r.Labels["severity"] != r.Severity {
+			t.Errorf("%s: label %q, severity %q", r.Name, r.Labels["severity"], r.Severity)
+		}
+	}
+	want := []string{
+		"LeaderElectionNoAcquisition/warning",
+		"LeaderElectionNoLeader/critical", "LeaderElectionNoLeader/warning",
+		"LeaderElectionSplitBrain/critical",
+		"LeaderElectionFlapping/warning",
+		"LeaderElectionBackendErrors/critical", "LeaderElectionBackendErrors/warning",
+		"LeaderElectionNearLease/warning",
+		"LeaderElectionLeaseExceeded/critical",
+		"LeaderElectionWorkAfterLoss/critical",
+	}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("want -, got +\n%s", diff)
+	}
+}
+
+func TestAnAlertThatIsSwitchedOffIsLeftOut(t *testing.T) {
+	c := Default()
+	c.Alerts.NoLeader.Warning.Enabled = false
+	c.Alerts.SplitBrain = SplitBrain{}
+	for _, r := range rulesOf(t, c) {
+		if r.Name == "LeaderElectionSplitBrain" || r.Name == "LeaderElectionNoLeader" && r.Severity == "warning" {
+			t.Errorf("%s/%s is there", r.Name, r.Severity)
+		}
+	}
+}
+
+func TestThePageNamesTheFamilyOfAHashedLockAndHowToLookItUp(t *testing.T) {
+	page := func(info string) string {
+		s := scenario{id: "C25", name: "hashed", every: scenarios()[0].every, end: scenarios()[0].end, load: info + `
+			leader_elector_info{instance="i0",lock_name="k1:0123456789abcdef",mode="hold",backend="etcd"} 1x60
+			leader_active{instance="i1",lock_name="k1:0123456789abcdef",namespace="shop"} 0x60
+			leader_elector_info{instance="i0",lock_name="k1:0123456789abcdef",namespace="shop",mode="hold",backend="etcd"} 1x60`}
+		fired, err := s.firings(t.Context(), rulesOf(t, Default()), seriesOf(t, s, Default()))
+		if err != nil || len(fired) != 1 {
+			t.Fatalf("got %v, %v; want one alert", fired, err)
+		}
+		return fired[0].Annotations["summary"] + "\n" + fired[0].Annotations["description"] + "\n" + fired[0].Annotations["dashboard_url"]
+	}
+	const (
+		intro = "Lock k1:0123456789abcdef has no leader\n" +
+			"No replica in namespace shop in job a has held lock k1:0123456789abcdef for 2m beyond the gap that its lease explains, although every target is scraped. " +
+			"What the leader does is not being done. "
+		family = "The lock is of family tenant-*/orders. "
+		lookUp = "If the label is a hash, `gen-dashboards label --key-file FILE --key-id ID NAME` prints the label of a name.\n" +
+			"/d/leaderscope-overview?viewPanel=1&var-namespace=shop&var-job=a&var-lock_name=k1%3A0123456789abcdef"
+	)
+	two := `
+		leader_elector_info{instance="i1",lock_name="k1:0123456789abcdef",namespace="shop",mode="hold",backend="etcd",family="tenant-*/orders"} 1x60
+		leader_elector_info{instance="i2",lock_name="k1:0123456789abcdef",namespace="shop",mode="hold",backend="etcd",family="tenant-*/orders"} 1x60`
+	for name, c := range map[string]struct{ info, want string }{
+		"two replicas say so": {two, intro + family + lookUp},
+		"nobody says so":      {"", intro + lookUp},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, page(c.info)); diff != "" {
+				t.Errorf("want -, got +\n%s", diff)
+			}
+		})
+	}
+}
+
+// C43: labels of the target that the rules do not know change no verdict.
+func TestForeignLabelsChangeNoVerdict(t *testing.T) {
+	rules := rulesOf(t, Default())
+	for _, s := range scenarios() {
+		series := seriesOf(t, s, Default())
+		for i := range series {
+			instance := regexp.MustCompile(`instance="([^"]*)"`).FindStringSubmatch(series[i].Selector)
+			extra := `{container="app",endpoint="http",node="n1",service="s",`
+			if instance != nil {
+				extra += `kubernetes_pod="` + instance[1] + `",`
+			}
+			series[i].Selector = strings.Replace(series[i].Selector, "{", extra, 1)
+		}
+		fired, err := s.firings(t.Context(), rules, series)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := describe(fired); got != sorted(s.want) {
+			t.Errorf("scenario %s: got\n%s\nwant\n%s", s.title(), got, s.want)
+		}
+	}
+}
+
+func TestEveryAlertFiresOnceAndStaysSilentTwice(t *testing.T) {
+	fires, near := map[string]int{}, map[string]int{}
+	for _, s := range scenarios() {
+		for _, r := range rulesOf(t, Default()) {
+			name := strings.TrimPrefix(r.Name, Prefix) + "/" + r.Severity
+			if strings.Contains(s.want, name) {
+				fires[name]++
+			} else if strings.HasPrefix(s.id, nearMisses[strings.TrimPrefix(r.Name, Prefix)]) {
+				near[name]++
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(near)) {
+		if fires[name] < 1 || near[name] < 2 {
+			t.Errorf("%s fires in %d scenarios and has %d near misses; want 1 and 2", name, fires[name], near[name])
+		}
+	}
+	if len(near) != len(rulesOf(t, Default())) {
+		t.Errorf("alerts without near misses: %v", near)
+	}
+}
+
+// nearMisses are the letters under which the scenarios of an alert are.
+var nearMisses = map[string]string{
+	"NoAcquisition": "A", "NoLeader": "B", "SplitBrain": "S", "Flapping": "D",
+	"BackendErrors": "E", "NearLease": "G", "LeaseExceeded": "G", "WorkAfterLoss": "W",
+}
+
+func TestEveryRuleHasARunbookWithItsHeadings(t *testing.T) {
+	headings := []string{"## Meaning", "## Impact", "## Diagnosis", "## Mitigation", "## False alarms", "## Tuning", "## Limits"}
+	for _, r := range rulesOf(t, Default()) {
+		text, err := os.ReadFile(filepath.Join("runbooks", r.Name+".md"))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		var got []string
+		for line := range strings.Lines(string(text)) {
+			if strings.HasPrefix(line, "#") {
+				got = append(got, strings.TrimSpace(line))
+			}
+		}
+		if diff := cmp.Diff(append([]string{"# " + r.Name}, headings...), got); diff != "" {
+			t.Errorf("%s: want -, got +\n%s", r.Name, diff)
+		}
+		if !strings.HasSuffix(r.Annotations["runbook_url"], "/alerts/runbooks/"+r.Name+".md") {
+			t.Errorf("%s: runbook_url %s", r.Name, r.Annotations["runbook_url"])
+		}
+	}
+}
+
+func rulesOf(t *testing.T, c Config) []Rule {
+	t.Helper()
+	rules, err := Rules(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
+}
+
+func sorted(lines string) string {
+	all := strings.Split(lines, "\n")
+	slices.Sort(all)
+	return strings.Join(all, "\n")
+}
