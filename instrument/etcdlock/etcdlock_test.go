@@ -193,6 +193,19 @@ func TestTermEndsWithItsLeaseWhenTheServerIsGone(t *testing.T) {
 	}
 }
 
+func TestAttemptWithoutABackendEndsWithTheLeaseItAskedFor(t *testing.T) {
+	stop, c := server(t)
+	stop()
+	a := NewElection(c, "/away", "replica-1", time.Second)
+	_, err := a.Acquire(t.Context())
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want a deadline", err)
+	}
+	if _, ok := classify(a, err); ok {
+		t.Errorf("%v is a backend error and has a reason of its own", err)
+	}
+}
+
 func TestRevokedLeaseIsLostAndItsReleaseSaysSo(t *testing.T) {
 	_, c := server(t)
 	a := NewElection(c, "/revoked", "leader", ttl)

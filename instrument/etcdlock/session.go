@@ -27,10 +27,14 @@ type session struct {
 	abandon context.CancelFunc
 }
 
-// open asks for a lease of ttl. ctx bounds the asking, not the session.
+// open asks for a lease of ttl. ctx bounds the asking, not the session, and so
+// does ttl: a lease counts from the asking, and would be over. The client
+// itself waits for a backend that is out of reach as long as it may.
 func open(ctx context.Context, c *clientv3.Client, ttl time.Duration) (*session, error) {
+	asking, cancel := context.WithTimeout(ctx, ttl)
+	defer cancel()
 	asked := time.Now()
-	grant, err := c.Grant(ctx, seconds(ttl))
+	grant, err := c.Grant(asking, seconds(ttl))
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,120 @@
+package instrument_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/redact"
+)
+
+func TestSeveralLocksUnderOneLabelShowTheLeastHeadroomAndTheOldestAttempt(t *testing.T) {
+	bubble(t, "two tenants, one family", func(t *testing.T) {
+		m := newMiddleware(t, instrument.WithRedactor(redact.Constant(redact.Template("tenant-{id}"))))
+		a := m.Election("tenant-1", instrument.LeaseDuration(10*s))
+		b := m.Election("tenant-2", instrument.LeaseDuration(30*s), instrument.MaxLeaders(3))
+		acquire(t, a, electtest.NewElector())
+		acquire(t, b, electtest.NewElector())
+		waits := electtest.NewElector(electtest.Step{Wait: 60 * s, Err: errBackend})
+		go func() { _, _ = a.Acquire(context.Background(), waits) }()
+		time.Sleep(4 * s)
+		go func() { _, _ = b.Acquire(context.Background(), waits) }()
+		time.Sleep(2 * s)
+		synctest.Wait()
+		r := electtest.Read(m, "tenant-*")
+		want := electtest.Series{
+			"leader_active": 2, "leader_lease_headroom_seconds": 4, "leader_lease_duration_seconds": 30,
+			"leader_pending": 2, "leader_pending_age_seconds": 6, "leader_max_leaders": 3,
+			`leader_elector_info{mode="run",family="tenant-*"}`: 1,
+		}
+		for k, v := range want {
+			if r[k] != v {
+				t.Errorf("%s is %v, want %v", k, r[k], v)
+			}
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
+func TestALowerFencingTokenIsARegression(t *testing.T) {
+	m := newMiddleware(t)
+	e := m.Election("x")
+	for _, token := range []uint64{7, 9, 3, 3, 4} {
+		release(t, acquire(t, e, electtest.Wins(instrument.NewLease(nil, instrument.Token(token)))))
+	}
+	r := electtest.Read(m, "x")
+	if r["leader_fencing_token"] != 4 || r["leader_fencing_token_regressions_total"] != 1 {
+		t.Errorf("token %v, regressions %v", r["leader_fencing_token"], r["leader_fencing_token_regressions_total"])
+	}
+}
+
+func TestABodyThatObeysCancellationHasNotFailed(t *testing.T) {
+	cases := []struct {
+		name string
+		stop func(cancel context.CancelFunc, lost chan struct{})
+		err  error
+		want float64
+	}{
+		{"the caller cancels", func(cancel context.CancelFunc, _ chan struct{}) { cancel() }, context.Canceled, 0},
+		{"the term is lost", func(_ context.CancelFunc, lost chan struct{}) { close(lost) }, fmt.Errorf("stop: %w", context.Canceled), 0},
+		{"another error is a failure", func(cancel context.CancelFunc, _ chan struct{}) { cancel() }, errBackend, 1},
+	}
+	for _, c := range cases {
+		bubble(t, c.name, func(t *testing.T) {
+			m := newMiddleware(t)
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			lost := make(chan struct{})
+			err := m.Election("x").Run(ctx, electtest.Wins(instrument.NewLease(nil, instrument.LostOn(lost))),
+				func(ctx context.Context, _ *instrument.Term) error {
+					c.stop(cancel, lost)
+					<-ctx.Done()
+					return c.err
+				})
+			if !errors.Is(err, c.err) {
+				t.Errorf("run returned %v", err)
+			}
+			if got := electtest.Read(m, "x")[`leader_execution_failures_total{cause="error"}`]; got != c.want {
+				t.Errorf("failures %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestADeclaredLeaseGivesAnEndOnlyWhereItCanBeTrue(t *testing.T) {
+	renewable := instrument.RenewWith(func(context.Context) error { return nil })
+	cases := []struct {
+		name  string
+		lease instrument.Lease
+		opts  []instrument.ElectionOption
+		known bool
+	}{
+		{"a lock around one run", instrument.NewLease(nil), nil, true},
+		{"a held leadership that somebody renews unseen", instrument.NewLease(nil), []instrument.ElectionOption{instrument.Hold()}, false},
+		{"a held leadership renewed on demand", instrument.NewLease(nil, renewable), []instrument.ElectionOption{instrument.Hold()}, true},
+		{"a lock whose library hides its renewals", instrument.NewLease(nil), []instrument.ElectionOption{instrument.HiddenRenewals()}, false},
+		{"an elector that is only observed", nil, nil, false},
+	}
+	for _, c := range cases {
+		bubble(t, c.name, func(t *testing.T) {
+			m := newMiddleware(t)
+			e := m.Election("x", append(c.opts, instrument.LeaseDuration(10*s))...)
+			if c.lease == nil {
+				e.Observe(instrument.Observation{Leading: true})
+			} else {
+				acquire(t, e, electtest.Wins(c.lease))
+			}
+			time.Sleep(11 * s)
+			r := electtest.Read(m, "x")
+			headroom, known := r["leader_lease_headroom_seconds"]
+			if known != c.known || r["leader_active"] == 1 == c.known || known && headroom != -1 {
+				t.Errorf("headroom %v (known %v), active %v", headroom, known, r["leader_active"])
+			}
+		})
+	}
+}
