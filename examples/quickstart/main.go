@@ -1,0 +1,105 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+const introduction = `leaderscope quickstart: three replicas of a service elect a leader on an etcd of their own,
+and run a job under a lease. Eight faults, and exactly the right alerts of the generated rules.
+Nothing leaves this machine; all ports are on 127.0.0.1. It takes about %s.
+
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	var err error
+	if file := os.Getenv(replicaVariable); file != "" {
+		err = runReplica(ctx, file)
+	} else if dir := os.Getenv(janitorVariable); dir != "" {
+		err = janitor(dir)
+	} else {
+		err = runDemo(ctx)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "quickstart:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// runDemo is the parent: it starts the replicas, plays the phases and cleans
+// up, also when it is interrupted.
+func runDemo(ctx context.Context) (err error) {
+	keep := flag.Bool("keep", false, "leave everything running after the phases, for a Prometheus of your own")
+	list := flag.String("phases", "1,2,3,4,5,6,7,8", "play only these phases; 8 needs 7")
+	flag.Parse()
+	chosen, err := choose(*list)
+	if err != nil {
+		return err
+	}
+	screen := newScreen(os.Stdout)
+	screen.say(strings.TrimSuffix(introduction, "\n"), "two and a half minutes")
+
+	d, err := newDemo(screen)
+	defer func() {
+		if closed := d.close(); err == nil {
+			err = closed
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	stopDrawing := d.startDrawing(ctx)
+	defer stopDrawing()
+	right, err := d.play(ctx, chosen)
+	if err != nil {
+		return err
+	}
+	if !right {
+		err = fmt.Errorf("not every phase went as expected")
+	} else {
+		screen.say("Every phase set off what it should, and nothing else.")
+	}
+	if *keep {
+		d.keep(ctx)
+	}
+	return err
+}
+
+// choose reads the numbers of phases.
+func choose(list string) (map[int]bool, error) {
+	chosen := map[int]bool{}
+	for _, word := range strings.Split(list, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || n < 1 || n > len(script("", "")) {
+			return nil, fmt.Errorf("--phases: %q is no phase; there are 1 to %d", word, len(script("", "")))
+		}
+		chosen[n] = true
+	}
+	if chosen[8] && !chosen[7] {
+		return nil, fmt.Errorf("--phases: 8 is the recovery from 7; choose both or neither")
+	}
+	return chosen, nil
+}
+
+// startDrawing draws the table in the background.
+func (d *demo) startDrawing(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var drawing sync.WaitGroup
+	drawing.Go(func() { d.drawing(ctx) })
+	return func() {
+		cancel()
+		drawing.Wait()
+	}
+}

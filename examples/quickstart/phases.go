@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+)
+
+// phase is one fault, and what it must set off: no more and no less.
+type phase struct {
+	title string
+	// expect are the alerts that must fire; nothing else may.
+	expect []alarm
+	// act brings the fault about and returns what was seen besides alerts.
+	act func(context.Context, *demo) ([]check, error)
+	// cure takes the fault away; nil leaves it to the next phase.
+	cure func(context.Context, *demo) error
+}
+
+// check is something that a phase looked at besides alerts.
+type check struct {
+	text string
+	ok   bool
+}
+
+func seen(format string, args ...any) check {
+	return check{text: fmt.Sprintf(format, args...), ok: true}
+}
+
+// script returns the phases. leader and job are the labels of the locks.
+func script(leader, job string) []phase {
+	page := func(name, lock string) alarm { return alarm{prefix + name, "critical", lock} }
+	warn := func(name, lock string) alarm { return alarm{prefix + name, "warning", lock} }
+	return []phase{
+		{title: "Three healthy replicas", act: healthy, cure: nothing},
+		{title: "The leader is killed (kill -9), and started again later", act: killLeader, cure: nothing},
+		{title: "The leader is suspended past its lease, and goes on",
+			expect: []alarm{page("LeaseExceeded", leader), page("WorkAfterLoss", leader)},
+			act:    suspendLeader, cure: usualJobs},
+		{title: "The job takes 84 % of its lease",
+			expect: []alarm{warn("NearLease", job)},
+			act:    jobTakes(0.84), cure: usualJobs},
+		{title: "The job takes 150 % of its lease",
+			expect: []alarm{page("LeaseExceeded", job), warn("NearLease", job), page("WorkAfterLoss", job)},
+			act:    jobTakes(1.5), cure: usualJobs},
+		{title: "A fourth replica is configured with another etcd",
+			expect: []alarm{page("SplitBrain", leader)},
+			act:    addStray, cure: removeStray},
+		{title: "Two of three etcd members stop",
+			expect: []alarm{
+				page("BackendErrors", job), warn("BackendErrors", job),
+				page("BackendErrors", leader), warn("BackendErrors", leader), page("NoLeader", leader),
+			},
+			act: stopMembers},
+		{title: "The etcd members are back", act: startMembers, cure: nothing},
+	}
+}
+
+func nothing(context.Context, *demo) error { return nil }
+
+func usualJobs(_ context.Context, d *demo) error {
+	d.cluster.tell(d.cluster.names(), "job %v", usualShare)
+	return nil
+}
+
+func healthy(ctx context.Context, d *demo) ([]check, error) {
+	leader, err := d.onlyLeader(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	ran := fmt.Sprintf("sum(%s{%s=%q}) >= 3", catalog.Acquired.Name, lockLabel, d.job)
+	err = until(ctx, "three runs of the job", patience, func() (bool, error) {
+		runs, err := d.observer.query(ctx, ran)
+		return len(runs) > 0, err
+	})
+	return []check{seen("%s leads, the job has run three times", leader)}, err
+}
+
+func killLeader(ctx context.Context, d *demo) ([]check, error) {
+	leader, err := d.onlyLeader(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	killed := time.Now()
+	if err := d.cluster.kill(leader); err != nil {
+		return nil, err
+	}
+	next, err := d.onlyLeader(ctx, leader)
+	if err != nil {
+		return nil, err
+	}
+	gap := time.Since(killed)
+	if err := d.cluster.start(leader); err != nil {
+		return nil, err
+	}
+	return []check{seen("%s was killed, %s leads after %.1f s", leader, next, gap.Seconds())}, d.allUp(ctx)
+}
+
+func suspendLeader(ctx context.Context, d *demo) ([]check, error) {
+	// A job that is suspended with the leader would be a fault of its own.
+	if err := d.jobsRest(ctx); err != nil {
+		return nil, err
+	}
+	leader, err := d.onlyLeader(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	suspended := time.Now()
+	if err := d.cluster.pause(leader); err != nil {
+		return nil, err
+	}
+	next, err := d.onlyLeader(ctx, leader)
+	if err != nil {
+		return nil, err
+	}
+	// The work after loss counts from the lease end; it must be worth a page.
+	worth := suspended.Add(leaderLease + 2*time.Duration(demoAlerts().Alerts.WorkAfterLoss.Tolerance))
+	if !wait(ctx, time.Until(worth)) {
+		return nil, context.Cause(ctx)
+	}
+	if err := d.cluster.resume(leader); err != nil {
+		return nil, err
+	}
+	slept := time.Since(suspended)
+	zero, err := d.exposes(ctx, leader, catalog.Active, d.leader, "0")
+	if err != nil {
+		return nil, err
+	}
+	return []check{
+		seen("%s was suspended for %.1f s, %s leads", leader, slept.Seconds(), next),
+		{fmt.Sprintf("the first scrape of %s after that shows %s 0", leader, catalog.Active.Name), zero},
+	}, d.allUp(ctx)
+}
+
+func jobTakes(share float64) func(context.Context, *demo) ([]check, error) {
+	return func(_ context.Context, d *demo) ([]check, error) {
+		d.cluster.tell(d.cluster.names(), "job %v", share)
+		return nil, nil
+	}
+}
+
+const stray = "replica-4"
+
+func addStray(ctx context.Context, d *demo) ([]check, error) {
+	if err := d.cluster.add(d.key, stray); err != nil {
+		return nil, err
+	}
+	d.observer.scrape(d.cluster.addresses())
+	err := until(ctx, "a second leader", patience, func() (bool, error) {
+		names, err := d.leads(ctx)
+		return len(names) == 2, err
+	})
+	return []check{seen("%s leads too", stray)}, err
+}
+
+func removeStray(_ context.Context, d *demo) error {
+	err := d.cluster.remove(stray)
+	d.observer.scrape(d.cluster.addresses())
+	return err
+}
+
+// stopMembers leaves the leader its member, without a quorum: nothing tells
+// it of its loss but its own lease.
+func stopMembers(ctx context.Context, d *demo) ([]check, error) {
+	leader, err := d.onlyLeader(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range d.cluster.names() {
+		if name != leader {
+			d.cluster.tell([]string{name}, "member stop")
+		}
+	}
+	cut := time.Now()
+	err = until(ctx, "the leader to give up", patience, func() (bool, error) {
+		names, err := d.leads(ctx)
+		return len(names) == 0, err
+	})
+	return []check{seen("%s does not lead any more after %.1f s", leader, time.Since(cut).Seconds())}, err
+}
+
+func startMembers(ctx context.Context, d *demo) ([]check, error) {
+	started := time.Now()
+	d.cluster.tell(d.cluster.names(), "member start")
+	leader, err := d.onlyLeader(ctx, "")
+	return []check{seen("%s leads after %.1f s", leader, time.Since(started).Seconds())}, err
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/alerts"
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+)
+
+// jobName is what the replicas are scraped as.
+const jobName = "quickstart"
+
+// keyID names the key of the label hashes.
+const keyID = "demo"
+
+var (
+	lockLabel     = catalog.LockName.Name
+	severityLabel = alerts.Default().SeverityLabel
+)
+
+// demoAlerts are the generated rules with everything about forty times
+// faster: minutes become seconds, thresholds stay.
+func demoAlerts() alerts.Config {
+	c := alerts.Default()
+	c.ScrapeInterval = seconds(1)
+	c.Group.Interval = seconds(1)
+	a := &c.Alerts
+
+	// Longer than the demo's outage.
+	a.NoAcquisition.Window, a.NoAcquisition.For, a.NoAcquisition.KeepFiringFor = seconds(60), seconds(8), seconds(3)
+
+	// A failover takes the lease, an etcd election and an election timeout
+	// that etcd adds to all leases: up to three leases here.
+	a.NoLeader.LeaseFactor, a.NoLeader.Lookback = 3, seconds(60)
+	a.NoLeader.Critical.For, a.NoLeader.Warning.For = seconds(5), seconds(5)
+
+	a.SplitBrain.Window = seconds(3)
+	a.SplitBrain.For, a.SplitBrain.KeepFiringFor = seconds(2), seconds(3)
+
+	a.Flapping.Window, a.Flapping.For, a.Flapping.KeepFiringFor = seconds(30), seconds(2), seconds(3)
+
+	// An etcd election is an outage of two seconds, which the job meets.
+	b := &a.BackendErrors
+	b.Window, b.Recent, b.MinErrors = seconds(20), seconds(4), 6
+	b.Critical.For, b.Warning.For = seconds(8), seconds(8)
+
+	a.NearLease.Window, a.NearLease.KeepFiringFor = seconds(10), seconds(3)
+	// Long enough for a sample before and one after a suspension.
+	a.LeaseExceeded.Window, a.LeaseExceeded.KeepFiringFor = seconds(20), seconds(3)
+	a.WorkAfterLoss.Window, a.WorkAfterLoss.KeepFiringFor = seconds(20), seconds(3)
+	a.WorkAfterLoss.Tolerance = seconds(1)
+	return c
+}
+
+func seconds(n int) model.Duration { return model.Duration(time.Duration(n) * time.Second) }

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+)
+
+// play goes through the chosen phases and reports whether each set off what
+// it should.
+func (d *demo) play(ctx context.Context, chosen map[int]bool) (bool, error) {
+	begin := time.Now()
+	if err := d.allUp(ctx); err != nil {
+		return false, err
+	}
+	d.screen.say("  three replicas are up after %.1f s\n", time.Since(begin).Seconds())
+	phases := script(d.leader, d.job)
+	right := true
+	for i, p := range phases {
+		if !chosen[i+1] {
+			continue
+		}
+		d.screen.say("[%d/%d] %s", i+1, len(phases), p.title)
+		d.setPhase(fmt.Sprintf("[%d/%d] %s", i+1, len(phases), p.title))
+		d.screen.say("      expected  %s", d.locks.describe(p.expect))
+		begin := time.Now()
+		v, err := d.perform(ctx, p)
+		if err != nil {
+			return false, fmt.Errorf("phase %d: %w", i+1, err)
+		}
+		d.tell(v, time.Since(begin))
+		right = right && v.ok()
+	}
+	return right, d.observer.unhealthy()
+}
+
+// perform runs one phase: the fault, the alerts, the cure, and until nothing
+// fires any more.
+func (d *demo) perform(ctx context.Context, p phase) (verdict, error) {
+	_, before := d.observer.current()
+	d.observer.forget()
+	checks, err := p.act(ctx, d)
+	if err != nil {
+		return verdict{}, err
+	}
+	// What does not come is for the verdict to say.
+	missing := until(ctx, "the alerts", patience, func() (bool, error) {
+		return satisfied(p.expect, d.observer.record()), nil
+	})
+	if ctx.Err() != nil {
+		return verdict{}, context.Cause(ctx)
+	}
+	if len(p.expect) == 0 {
+		if err := d.quiet(ctx, quietSpan); err != nil {
+			return verdict{}, err
+		}
+	}
+	v := verdict{expected: p.expect}
+	if p.cure != nil {
+		if err := p.cure(ctx, d); err != nil {
+			return verdict{}, err
+		}
+		if err := d.calm(ctx); err != nil {
+			checks = append(checks, check{text: err.Error()})
+		}
+	}
+	v.fired = without(d.observer.record(), before)
+	for _, c := range checks {
+		v.note(c)
+	}
+	if missing != nil {
+		v.note(check{text: missing.Error()})
+	}
+	return v, nil
+}
+
+// quietSpan is how long a phase looks whether nothing fires.
+const quietSpan = 6 * time.Second
+
+// calm waits until nothing fires and nothing is about to.
+func (d *demo) calm(ctx context.Context) error {
+	return until(ctx, "the alerts to resolve", patience, func() (bool, error) {
+		pending, firing := d.observer.current()
+		return len(pending)+len(firing) == 0, nil
+	})
+}
+
+func (v *verdict) note(c check) {
+	if c.ok {
+		v.notes = append(v.notes, c.text)
+	} else {
+		v.failed = append(v.failed, c.text)
+	}
+}
+
+// tell prints a verdict.
+func (d *demo) tell(v verdict, took time.Duration) {
+	for _, n := range v.notes {
+		d.screen.say("      seen      %s", n)
+	}
+	d.screen.say("      fired     %s", d.locks.describe(v.fired))
+	for _, f := range v.failed {
+		d.screen.say("      wrong     %s", f)
+	}
+	if m := v.missing(); len(m) > 0 {
+		d.screen.say("      missing   %s", d.locks.describe(m))
+	}
+	if s := v.surplus(); len(s) > 0 {
+		d.screen.say("      surplus   %s", d.locks.describe(s))
+	}
+	word := "as expected"
+	if !v.ok() {
+		word = "NOT as expected"
+	}
+	d.screen.say("      %s, %.0f s\n", word, took.Seconds())
+}
+
+// drawing keeps the table up to date until ctx ends.
+func (d *demo) drawing(ctx context.Context) {
+	for wait(ctx, 250*time.Millisecond) {
+		d.screen.draw(d.view(ctx))
+	}
+	d.screen.close()
+}
+
+// view is the table as of now. A query that fails leaves its cells empty.
+func (d *demo) view(ctx context.Context) view {
+	pending, firing := d.observer.current()
+	v := view{phase: d.currentPhase(), pending: d.locks.describe(pending), firing: d.locks.describe(firing)}
+	up, _ := d.observer.query(ctx, "up")
+	leads, _ := d.value(ctx, catalog.Active, d.leader)
+	headroom, _ := d.value(ctx, catalog.LeaseHeadroom, d.leader)
+	job, _ := d.value(ctx, catalog.Running, d.job)
+	afterLoss, _ := d.observer.query(ctx, fmt.Sprintf("sum by (instance) (%s)", catalog.WorkAfterLoss.Name))
+	for _, name := range d.cluster.names() {
+		r := replicaView{name: name, process: d.cluster.state(name), scraped: "up"}
+		if up[name] == 0 {
+			r.scraped = "down"
+		}
+		if leads[name] == 1 {
+			r.leads = "leads"
+		}
+		r.headroom = inSeconds(headroom, name)
+		if job[name] > 0 {
+			r.job = "runs"
+		}
+		r.afterLoss = inSeconds(afterLoss, name)
+		v.replicas = append(v.replicas, r)
+	}
+	return v
+}
+
+func inSeconds(values map[string]float64, name string) string {
+	if v, ok := values[name]; ok {
+		return strings.TrimSpace(fmt.Sprintf("%.1f s", v))
+	}
+	return ""
+}
