@@ -84,27 +84,34 @@ func TestHeadlinesShowZeroAsZeroAndMissingAsMissing(t *testing.T) {
 	idle := lock{name: "idle", mode: "run", active: [2]string{off, off}}
 	late := lock{name: "late", mode: "run", active: [2]string{off, off}, more: usage("0x20 1x20", "0x40")}
 	late.more["leader_lease_duration_seconds"] = "15x40"
+	gone := lock{name: "gone", mode: "run", active: [2]string{off, off}, more: usage("0x20 1x20", "0x40")}
+	gone.more["leader_lease_duration_seconds"] = "15x40"
+	gone.more["leader_lease_overruns_total"] = "0x20 1x20"
 	cases := map[string]struct {
 		panel int
+		query string
 		locks []lock
 		want  []float64
 	}{
-		"no leaderless lock":        {panel.Leaderless, []lock{led, idle}, []float64{0}},
-		"one leaderless lock":       {panel.Leaderless, []lock{led, free, idle}, []float64{1}},
-		"no lock that is held":      {panel.Leaderless, []lock{idle}, nil},
-		"no data on leaders":        {panel.Leaderless, nil, nil},
-		"no lock with two leaders":  {panel.Crowded, []lock{led, free}, []float64{0}},
-		"one lock with two leaders": {panel.Crowded, []lock{led, two}, []float64{1}},
-		"no data on two leaders":    {panel.Crowded, nil, nil},
-		"no run near its lease":     {panel.NearLease, []lock{led}, []float64{0}},
-		"one run near its lease":    {panel.NearLease, []lock{led, late}, []float64{1}},
-		"no lease known":            {panel.NearLease, []lock{free}, nil},
-		"no backend errors":         {panel.BackendTrouble, []lock{led}, []float64{0}},
+		"no leaderless lock":         {panel.Leaderless, "A", []lock{led, idle}, []float64{0}},
+		"one leaderless lock":        {panel.Leaderless, "A", []lock{led, free, idle}, []float64{1}},
+		"no lock that is held":       {panel.Leaderless, "A", []lock{idle}, nil},
+		"no data on leaders":         {panel.Leaderless, "A", nil, nil},
+		"no lock with two leaders":   {panel.Crowded, "A", []lock{led, free}, []float64{0}},
+		"one lock with two leaders":  {panel.Crowded, "A", []lock{led, two}, []float64{1}},
+		"no data on two leaders":     {panel.Crowded, "A", nil, nil},
+		"no run near its lease":      {panel.NearLease, "Near", []lock{led}, []float64{0}},
+		"one run near its lease":     {panel.NearLease, "Near", []lock{led, late}, []float64{1}},
+		"no term past its lease":     {panel.NearLease, "Past", []lock{led, late}, []float64{0}},
+		"one term past its lease":    {panel.NearLease, "Past", []lock{led, gone}, []float64{1}},
+		"past its lease is not near": {panel.NearLease, "Near", []lock{led, gone}, []float64{0}},
+		"no lease known":             {panel.NearLease, "Near", []lock{free}, nil},
+		"no backend errors":          {panel.BackendTrouble, "A", []lock{led}, []float64{0}},
 	}
 	b := decoded(t, overview(t))
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := ask(t, allChosen(b.panel(c.panel).expr("A")), c.locks...)
+			got := ask(t, allChosen(b.panel(c.panel).expr(c.query)), c.locks...)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

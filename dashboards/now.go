@@ -50,21 +50,25 @@ func (q queries) tooManyLeaders() *stat.PanelBuilder {
 func (q queries) nearLeaseEnd() *stat.PanelBuilder {
 	window := duration(q.cfg.Thresholds.LeaseWindow)
 	near := query.Op(q.nearLease(window), ">", query.Number(0.5))
-	over := query.Op(q.overruns(window), ">", query.Number(0.5))
+	past := query.Op(q.overruns(window), ">", query.Number(0.5))
 	return statPanel(about{
-		id: panel.NearLease, title: "Locks near or past their lease, last " + window,
-		description: "Locks with a run or a renewal that used more than 80 % of its lease. Past its end somebody else may " +
+		id: panel.NearLease, title: "Locks near or past their lease, " + window,
+		description: "Locks with a run or a renewal that used more than 80 % of its lease, or, past it, all of it: somebody else may " +
 			"already work: make the run shorter, the lease longer, or renew earlier.",
 		unit: units.Short, noValue: "no lease known", width: 6, height: 3,
-		steps:   []dashboard.Threshold{base(green), from(1, orange)},
-		targets: []target{{expr: countOf(query.Op(near, "or", over), q.leaseLength()), legend: "near or past their lease"}},
-	})
+		steps: []dashboard.Threshold{base(green), from(1, orange)},
+		targets: []target{
+			{ref: "Near", expr: countOf(query.Op(near, "unless", past), q.leaseLength()), legend: "near"},
+			{ref: "Past", expr: countOf(past, q.leaseLength()), legend: "past"},
+		},
+	}).
+		OverrideByQuery("Past", []dashboard.DynamicConfigValue{steps(base(green), from(1, red))})
 }
 
 func (q queries) backendTrouble() *stat.PanelBuilder {
 	window := duration(q.cfg.Thresholds.ErrorWindow)
 	return statPanel(about{
-		id: panel.BackendTrouble, title: "Locks with backend errors, last " + window,
+		id: panel.BackendTrouble, title: "Locks with backend errors, " + window,
 		description: "Locks whose attempts met backend errors more often than the alert allows. Many locks at once point at " +
 			"the backend or the network, one lock at its configuration.",
 		unit: units.Short, noValue: "no data", width: 6, height: 3,
