@@ -203,29 +203,6 @@ var nearMisses = map[string]string{
 	"BackendErrors": "E", "NearLease": "G", "LeaseExceeded": "G", "WorkAfterLoss": "W",
 }
 
-func TestEveryRuleHasARunbookWithItsHeadings(t *testing.T) {
-	headings := []string{"## Meaning", "## Impact", "## Diagnosis", "## Mitigation", "## False alarms", "## Tuning", "## Limits"}
-	for _, r := range rulesOf(t, Default()) {
-		text, err := os.ReadFile(filepath.Join("runbooks", r.Name+".md"))
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		var got []string
-		for line := range strings.Lines(string(text)) {
-			if strings.HasPrefix(line, "#") {
-				got = append(got, strings.TrimSpace(line))
-			}
-		}
-		if diff := cmp.Diff(append([]string{"# " + r.Name}, headings...), got); diff != "" {
-			t.Errorf("%s: want -, got +\n%s", r.Name, diff)
-		}
-		if !strings.HasSuffix(r.Annotations["runbook_url"], "/alerts/runbooks/"+r.Name+".md") {
-			t.Errorf("%s: runbook_url %s", r.Name, r.Annotations["runbook_url"])
-		}
-	}
-}
-
 func rulesOf(t *testing.T, c Config) []Rule {
 	t.Helper()
 	rules, err := Rules(c)
