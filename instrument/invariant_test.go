@@ -2,8 +2,6 @@ package instrument_test
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,31 +11,6 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
 )
-
-// broken says which invariant of the core a set of series breaks, if any.
-func broken(r electtest.Series) string {
-	attempts, outcomes, ended := r["leader_attempts_total"], r["leader_acquired_total"]+r["leader_pending"], 0.
-	for k, v := range r {
-		switch {
-		case strings.HasPrefix(k, "leader_not_acquired_total"):
-			outcomes += v
-		case strings.HasPrefix(k, "leader_terms_ended_total"):
-			ended += v
-		}
-		if v < 0 && k != "leader_lease_headroom_seconds" {
-			return fmt.Sprintf("%s is %v", k, v)
-		}
-	}
-	switch {
-	case attempts != outcomes:
-		return fmt.Sprintf("attempts %v, outcomes and pending %v", attempts, outcomes)
-	case r["leader_acquired_total"] < ended+r["leader_active"]:
-		return fmt.Sprintf("acquired %v, ended %v, active %v", r["leader_acquired_total"], ended, r["leader_active"])
-	case r["leader_acquire_duration_seconds_count"] != attempts-r["leader_pending"]:
-		return fmt.Sprintf("waits %v of %v attempts", r["leader_acquire_duration_seconds_count"], attempts)
-	}
-	return ""
-}
 
 // actor is one goroutine's random life with the lock.
 func actor(e *instrument.Election, script []byte) {
@@ -105,13 +78,13 @@ func TestInvariantsHoldAtEveryInstantOfAnyInterleaving(t *testing.T) {
 		go func() { actors.Wait(); close(done) }()
 		for {
 			r := electtest.Read(m, "redacted")
-			if why := broken(r); why != "" {
+			if why := electtest.Broken(r); why != "" {
 				rt.Fatalf("%s in %v", why, r)
 			}
 			select {
 			case <-done:
-				if r := electtest.Read(m, "redacted"); broken(r) != "" || r["leader_pending"] != 0 || r["leader_running"] != 0 {
-					rt.Fatalf("at the end: %s %v", broken(r), r)
+				if r := electtest.Read(m, "redacted"); electtest.Broken(r) != "" || r["leader_pending"] != 0 || r["leader_running"] != 0 {
+					rt.Fatalf("at the end: %s %v", electtest.Broken(r), r)
 				}
 				return
 			default:
@@ -130,8 +103,8 @@ func FuzzStateMachine(f *testing.F) {
 		e := m.Election("x", instrument.LeaseDuration(time.Duration(len(script))))
 		for _, op := range script {
 			actor(e, []byte{op})
-			if r := electtest.Read(m, "redacted"); broken(r) != "" {
-				t.Fatalf("%s after %d in %v", broken(r), op, r)
+			if r := electtest.Read(m, "redacted"); electtest.Broken(r) != "" {
+				t.Fatalf("%s after %d in %v", electtest.Broken(r), op, r)
 			}
 		}
 	})

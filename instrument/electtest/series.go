@@ -85,6 +85,12 @@ func Key(name string, labels []catalog.Label, values []string) string {
 	return name + "{" + strings.Join(parts, ",") + "}"
 }
 
+// Of names a series of the catalogue as Series does; the values are those of
+// the metric's labels, in their order.
+func Of(m *catalog.Metric, values ...string) string {
+	return Key(m.Name, m.Labels[:len(values)], values)
+}
+
 // With returns a copy with these values set, for comparing whole sets: what a
 // test does not name must be as it was.
 func (r Series) With(changes Series) Series {
