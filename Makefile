@@ -1,0 +1,38 @@
+# One target for each thing people do here; `make help` lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+MODULES := $(dir $(shell git ls-files go.mod '*/go.mod'))
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: ## Three replicas on an embedded etcd, faults injected, alerts seen firing (about 3 minutes)
+	@echo "building the demo (etcd and Prometheus from source: a few minutes the first time, seconds later)"
+	@cd examples/quickstart && go build -o ../../bin/quickstart .
+	@./bin/quickstart $(DEMO)
+
+generate: ## Write dashboards, rules and docs/metrics.md anew from the catalogue
+	go run ./internal/metricsdoc docs/metrics.md
+	go run ./cmd/gen-dashboards --out dashboards/generated --format grafana
+	go run ./cmd/gen-dashboards --out alerts/generated --format prometheus
+
+test: ## Run every module's tests with the race detector; needs no server
+	@for m in $(MODULES); do echo "== $$m"; (cd $$m && go test -race ./...); done
+
+integration: ## Run the demo against real servers: apt's Prometheus evaluates the generated rules
+	./scripts/integration
+
+lint: ## gofmt, go vet and staticcheck over every module
+	@unformatted=$$(git ls-files '*.go' | xargs gofmt -l); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
+	@for m in $(MODULES); do echo "== $$m"; (cd $$m && go vet ./... && go run $(STATICCHECK) ./...); done
+
+bench: ## Print what the recording path costs, as ratios of one run
+	go run ./internal/bench
+
+mutation: ## Seed faults into the election core, one at a time; each must fail a test
+	go run ./internal/mutation
+
+.PHONY: help demo generate test integration lint bench mutation
