@@ -90,9 +90,12 @@ type NoLeader struct {
 	// Lookback bounds the search for the last leader, and with it the longest
 	// tolerance that LeaseFactor can give.
 	Lookback model.Duration `yaml:"lookback"`
-	// Critical fires while every target is up.
+	// DeadAfter is how long a target must have been down to be taken for dead:
+	// until then the leader may be alive there, after that it hides no page.
+	DeadAfter model.Duration `yaml:"deadAfter"`
+	// Critical fires while no target went down within DeadAfter.
 	Critical Firing `yaml:"critical"`
-	// Warning fires while a target is down: the leader may be alive there.
+	// Warning fires while one did.
 	Warning Firing `yaml:"warning"`
 }
 
@@ -179,7 +182,7 @@ func Default() Config {
 		DashboardUID:     panel.OverviewUID,
 		Alerts: Alerts{
 			NoAcquisition: NoAcquisition{Firing: fires(warning, 5, 10), Window: minutes(10)},
-			NoLeader:      NoLeader{LeaseFactor: 2, Lookback: minutes(15), Critical: fires(critical, 2, 0), Warning: fires(warning, 5, 0)},
+			NoLeader:      NoLeader{LeaseFactor: 2, Lookback: minutes(15), DeadAfter: minutes(60), Critical: fires(critical, 2, 0), Warning: fires(warning, 5, 0)},
 			SplitBrain:    SplitBrain{Firing: fires(critical, 1, 5), Window: minutes(1)},
 			Flapping:      Flapping{Firing: fires(warning, 1, 15), Window: minutes(15), Handovers: 4},
 			BackendErrors: BackendErrors{

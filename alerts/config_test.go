@@ -81,6 +81,8 @@ func TestConfigurationsThatCannotWorkAreRefusedInOneLine(t *testing.T) {
 			"alerts.nearLease.minTimes: 0 is too few; use at least 1"},
 		"a tolerance of the whole window": {func(c *Config) { c.Alerts.WorkAfterLoss.Tolerance = minutes(30) },
 			"alerts.workAfterLoss.tolerance: 30m is not between 0 and the window of 30m, which one replica cannot exceed; make it shorter"},
+		"targets dead before the warning": {func(c *Config) { c.Alerts.NoLeader.DeadAfter = minutes(5) },
+			"alerts.noLeader.deadAfter: 5m is not longer than warning.for, which is 5m, and two scrapes, so the warning could never fire; make it longer"},
 		"a lookback of one sample": {func(c *Config) { c.Alerts.NoLeader.Lookback = model.Duration(30 * time.Second) },
 			"alerts.noLeader.lookback: 30s holds fewer than two samples at scrapeInterval 30s; make it longer"},
 	}

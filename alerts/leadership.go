@@ -67,7 +67,9 @@ func noLeader(b builder) []draft {
 	}
 	// The leader may be the replica that cannot be scraped (B3): its followers
 	// say 0 and its own series is gone. That is worth a look, not a page.
-	down := query.Op(s.Up(), "==", "0")
+	// A target that has been down for long is dead, and would turn every page
+	// about its job into a warning (B12).
+	down := query.Op(query.Op(s.Up(), "==", "0"), "and", query.Op(query.Over("max_over_time", s.Up(), k.DeadAfter.String()), "==", "1"))
 	onTargets := query.On(s.TargetLabels())
 	allUp := query.Op(expr, "unless "+onTargets, down)
 	someDown := query.Op(expr, "and "+onTargets, down)
@@ -75,11 +77,11 @@ func noLeader(b builder) []draft {
 	summary := "Lock " + b.lock() + " has no leader"
 	return []draft{{
 		name: "NoLeader", firing: k.Critical, expr: allUp, panel: panel.Leaders, summary: summary,
-		description: fmt.Sprintf("No replica%s has held lock %s for %s beyond the gap that its lease explains, although every target is scraped. "+
+		description: fmt.Sprintf("No replica%s has held lock %s for %s beyond the gap that its lease explains, although no target went down lately. "+
 			"What the leader does is not being done.", b.where(), b.lock(), k.Critical.For),
 	}, {
 		name: "NoLeader", firing: k.Warning, expr: someDown, panel: panel.Leaders, summary: summary + " that can be scraped",
-		description: fmt.Sprintf("No replica%s that can be scraped has held lock %s for %s. At least one target is down, and the leader may be alive there.",
+		description: fmt.Sprintf("No replica%s that can be scraped has held lock %s for %s. At least one target went down lately, and the leader may be alive there.",
 			b.where(), b.lock(), k.Warning.For),
 	}}
 }
@@ -141,9 +143,10 @@ func flapping(b builder) []draft {
 	}}
 }
 
-// part keeps two vectors with equal labels apart below one "or".
+// part keeps two vectors with equal labels apart below one "or". No series of
+// a server has a label that begins with __.
 func part(name string, e query.Expr) query.Expr {
-	return query.Call("label_replace", e, query.Text("part"), query.Text(name), query.Text(""), query.Text(""))
+	return query.Call("label_replace", e, query.Text("__part__"), query.Text(name), query.Text(""), query.Text(""))
 }
 
 // events is a threshold that n events do not pass and n+1 do: increase

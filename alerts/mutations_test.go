@@ -59,9 +59,10 @@ func leaderMutations() []mutation {
 	return []mutation{
 		{name: "run-style locks are judged too", change: drop(" and max " + perLock + ` (leader_elector_info{lock_name!~"redacted|overflow|.*[*].*",mode="hold"}) == 1`), caughtBy: "B7"},
 		{name: "a lock stays held for the lookback", change: swap(`leader_elector_info{lock_name!~"redacted|overflow|.*[*].*",mode="hold"}`, `max_over_time(leader_elector_info{mode="hold"}[15m])`), caughtBy: "B11"},
-		{name: "targets that are down page", change: drop(" unless on (cluster, namespace, job) up == 0"), caughtBy: "B3"},
-		{name: "any target that is down hides the page", change: swap("unless on (cluster, namespace, job) up", "unless on () up"), caughtBy: "B9"},
-		{name: "the warning does without a target that is down", change: drop(" and on (cluster, namespace, job) up == 0"), caughtBy: "B9"},
+		{name: "targets that are down page", change: drop(" unless on (cluster, namespace, job) (up == 0 and max_over_time(up[1h]) == 1)"), caughtBy: "B3"},
+		{name: "any target that is down hides the page", change: swap("unless on (cluster, namespace, job) (up", "unless on () (up"), caughtBy: "B9"},
+		{name: "dead targets hide the page", change: drop(" and max_over_time(up[1h]) == 1"), caughtBy: "B12"},
+		{name: "the warning does without a target that is down", change: drop(" and on (cluster, namespace, job) (up == 0 and max_over_time(up[1h]) == 1)"), caughtBy: "B9"},
 		{name: "no hold", change: hold(0), caughtBy: "B2"},
 		{name: "a longer hold", change: hold(20 * time.Minute), caughtBy: "B1"},
 		{name: "a long lease makes no difference", change: swap("< 2 * max "+perLock, "< 0 * max "+perLock), caughtBy: "C44 failover: crash with a lease of 200 s"},
@@ -96,7 +97,7 @@ func splitMutations() []mutation {
 func flappingMutations() []mutation {
 	return []mutation{
 		{name: "only increases count", change: swap("label_replace(clamp(max_over_time(", "label_replace(0 * clamp(max_over_time("), caughtBy: "D2"},
-		{name: "wins of processes seen first count in full", change: swap(", 1, 1), \"part\"", ", 500, 500), \"part\""), caughtBy: "D4"},
+		{name: "wins of processes seen first count in full", change: swap(", 1, 1), \"__part__\"", ", 500, 500), \"__part__\""), caughtBy: "D4"},
 		{name: "wins of any time count", change: swap("time() - 900", "time() - 900000"), caughtBy: "C28 a rolling restart of three, born at 0"},
 		{name: "both parts of a series count", change: swap("max by (cluster, namespace, job, lock_name, instance) (label_replace", "sum by (cluster, namespace, job, lock_name, instance) (label_replace"), caughtBy: "C28 a rolling restart of three, born at 0"},
 		{name: "duplicates of a replica count", change: swap("max by (cluster, namespace, job, lock_name, instance) (label_replace", "max by (cluster, namespace, job, lock_name, instance, prometheus_replica) (label_replace"), caughtBy: "D9"},

@@ -131,7 +131,7 @@ func TestThePageNamesTheFamilyOfAHashedLockAndHowToLookItUp(t *testing.T) {
 	}
 	const (
 		intro = "Lock k1:0123456789abcdef has no leader\n" +
-			"No replica in namespace shop in job a has held lock k1:0123456789abcdef for 2m beyond the gap that its lease explains, although every target is scraped. " +
+			"No replica in namespace shop in job a has held lock k1:0123456789abcdef for 2m beyond the gap that its lease explains, although no target went down lately. " +
 			"What the leader does is not being done. "
 		family = "The lock is of family tenant-*/orders. "
 		lookUp = "If the label is a hash, `gen-dashboards label --key-file FILE --key-id ID NAME` prints the label of a name.\n" +

@@ -159,7 +159,7 @@ func leaderScenarios() []scenario {
 			load: held + `
 				leader_active{instance="i1"} 1x9 0x30
 				up{instance="i1"} 1x40
-				up{instance="z",job="other"} 0x40`,
+				up{instance="z",job="other"} 1x9 0x40`,
 			want: "NoLeader/critical 7m.."},
 		{id: "B10", name: "the last replica restarts without end and never leads", every: 30 * time.Second, end: 20 * time.Minute,
 			load: `
@@ -173,6 +173,12 @@ func leaderScenarios() []scenario {
 				leader_active{instance="i1"} 1x9 stale
 				leader_elector_info{instance="i2",mode="run"} _x10 1x40
 				leader_active{instance="i2"} _x10 0x40`},
+		{id: "B12", name: "a target that died hours ago hides no page", every: 30 * time.Second, end: 90 * time.Minute,
+			load: held + `
+				leader_active{instance="i1"} 1x139 0x60
+				up{instance="i1"} 1x200
+				up{instance="i2"} 1x3 0x200`,
+			want: "NoLeader/critical 1h12m.."},
 		{id: "C02", name: "a zombie candidate is told that it leads after its session died", every: 15 * time.Second, end: 10 * time.Minute,
 			load: held + `
 				leader_lease_duration_seconds 15x40

@@ -125,6 +125,8 @@ func (v *validation) alerts(a Alerts) {
 	if l.Critical.Enabled || l.Warning.Enabled {
 		v.require(l.LeaseFactor >= 0 && l.LeaseFactor <= 100, "alerts.noLeader.leaseFactor", "%v is out of range; use 0 to 100 leases", l.LeaseFactor)
 		v.require(l.Lookback >= 2*v.scrape, "alerts.noLeader.lookback", "%s holds fewer than two samples at scrapeInterval %s; make it longer", l.Lookback, v.scrape)
+		v.require(l.DeadAfter >= 2*v.scrape && (!l.Warning.Enabled || l.DeadAfter > l.Warning.For), "alerts.noLeader.deadAfter",
+			"%s is not longer than warning.for, which is %s, and two scrapes, so the warning could never fire; make it longer", l.DeadAfter, l.Warning.For)
 	}
 
 	s := a.SplitBrain
