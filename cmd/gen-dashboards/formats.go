@@ -22,11 +22,14 @@ type format struct {
 var formats = []format{
 	{"grafana", "dashboard JSON and the YAML that makes Grafana load it from files", grafana},
 	{"prometheus", "alerting rules for rule_files of Prometheus", prometheus},
+	{"promtool", "unit tests of those rules, for promtool test rules", promtool},
 }
+
+const rulesFile = "prometheus/leaderscope-rules.yaml"
 
 // planned formats are known by name but cannot be written yet.
 var planned = []string{
-	"prometheusrule", "configmap", "grafana-operator", "grafana-alerting", "mimir", "alertmanager", "promtool",
+	"prometheusrule", "configmap", "grafana-operator", "grafana-alerting", "mimir", "alertmanager",
 }
 
 // grafana's folder can be mounted as Grafana's provisioning/dashboards.
@@ -50,7 +53,16 @@ func prometheus(c config) ([]output.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []output.File{{Path: "prometheus/leaderscope-rules.yaml", Data: rules}}, nil
+	return []output.File{{Path: rulesFile, Data: rules}}, nil
+}
+
+// promtool's tests are of the rules that the format prometheus writes.
+func promtool(c config) ([]output.File, error) {
+	tests, err := alerts.PromtoolTests(c.rules(), "../"+rulesFile)
+	if err != nil {
+		return nil, err
+	}
+	return []output.File{{Path: "promtool/leaderscope-tests.yaml", Data: tests}}, nil
 }
 
 // pick finds formats by name, all of them without a name, in the order of the
