@@ -67,8 +67,8 @@ type Scope struct {
 	Labels []string
 	// Holder is the label that tells replicas apart.
 	Holder string
-	// Selector restricts every query, in PromQL's notation without braces,
-	// such as team="shop"; empty for everything.
+	// Selector restricts every query, in PromQL's notation with or without
+	// braces, such as team="shop"; empty for everything.
 	Selector string
 	// ScrapeInterval is the time between two scrapes. Panels look at no less
 	// than that, so that a rate never sees a single sample.
@@ -228,10 +228,16 @@ func isWebURL(s string) bool {
 
 // matchers reads the selector.
 func (s Scope) matchers() ([]query.Matcher, error) {
-	if s.Selector == "" {
+	list := strings.TrimSpace(s.Selector)
+	if strings.HasPrefix(list, "{") && strings.HasSuffix(list, "}") {
+		list = list[1 : len(list)-1]
+	}
+	if list == "" {
 		return nil, nil
 	}
-	parsed, err := parser.NewParser(parser.Options{}).ParseMetricSelector("{__name__=\"\"," + s.Selector + "}")
+	// The name lets the parser take matchers that could match nothing, such
+	// as team=~".*".
+	parsed, err := parser.NewParser(parser.Options{}).ParseMetricSelector("{__name__=\"x\"," + list + "}")
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,10 @@ package dashboards
 import (
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/leaderscope/leaderscope/internal/query"
 )
 
 func TestValidateNamesTheKeyThatCannotWork(t *testing.T) {
@@ -41,6 +45,19 @@ func TestValidateNamesTheKeyThatCannotWork(t *testing.T) {
 				t.Error("Overview takes it")
 			}
 		})
+	}
+}
+
+func TestASelectorMayHaveBraces(t *testing.T) {
+	for _, selector := range []string{`a="b",c=~".*"`, `{a="b",c=~".*"}`, ` {a="b", c=~".*",} `} {
+		got, err := Scope{Selector: selector}.matchers()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []query.Matcher{query.Equal("a", "b"), query.Matches("c", ".*")}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", selector, diff)
+		}
 	}
 }
 
