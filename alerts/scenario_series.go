@@ -5,6 +5,7 @@ import (
 	"regexp/syntax"
 	"strings"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
@@ -42,7 +43,7 @@ func (s scenario) series(c Config) ([]promeval.Series, error) {
 }
 
 func complete(lset labels.Labels, holder string, examples map[string]string) labels.Labels {
-	name := lset.Get(labels.MetricName)
+	name := lset.Get(model.MetricNameLabel)
 	metric, known := catalog.ByName(name)
 	b := labels.NewBuilder(lset)
 	add := func(label, value string) {
@@ -62,8 +63,8 @@ func complete(lset labels.Labels, holder string, examples map[string]string) lab
 }
 
 func selector(lset labels.Labels) string {
-	rest := labels.NewBuilder(lset).Del(labels.MetricName).Labels()
-	return lset.Get(labels.MetricName) + rest.String()
+	rest := labels.NewBuilder(lset).Del(model.MetricNameLabel).Labels()
+	return lset.Get(model.MetricNameLabel) + rest.String()
 }
 
 // exampleLabels are labels that match the selector.

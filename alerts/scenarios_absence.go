@@ -234,6 +234,14 @@ func leaderScenarios() []scenario {
 				leader_active{instance="i2",lock_name="y"} 1x9 stale
 				leader_elector_info{instance="i2",lock_name="y",mode="hold"} 1x9 stale`,
 			limit: "a lock without series is no lock without a leader: LockVanished is for that"},
+		{id: "C40", name: "all pods of the job are down", every: 15 * time.Second, end: 20 * time.Minute,
+			load: `
+				leader_elector_info{instance="i1",mode="hold"} 1x19 stale
+				leader_active{instance="i1"} 1x19 stale
+				leader_active{instance="i2"} 0x19 stale
+				up{instance="i1"} 1x19 0x80
+				up{instance="i2"} 1x19 0x80`,
+			limit: "one page is enough, and it is that of the targets"},
 		gap("graceful release, 2 s", 20, 20, 15, ""),
 		gap("crash with a lease of 30 s, 30 s", 20, 22, 30, ""),
 		gap("lease doubled and a lock delay, 90 s", 20, 26, 15, ""),

@@ -130,6 +130,17 @@ func backendScenarios() []scenario {
 				leader_attempts_total{instance="i2"} 1x20 11 21x60
 				leader_acquired_total{instance="i2"} 0x21 1x60
 				leader_not_acquired_total{instance="i2",reason="backend_error"} 0x20 10 20x60`},
+		{id: "C45", name: "one renewal of a leader fails and the next one succeeds", every: 15 * time.Second, end: 20 * time.Minute,
+			load: held + `
+				leader_lease_duration_seconds{instance="i1"} 30x80
+				leader_active{instance="i1"} 1x80
+				leader_acquired_total{instance="i1"} 1x80
+				leader_attempts_total{instance="i1"} 1x80
+				leader_renewals_total{instance="i1",result="ok"} 0+1x20 20x1 22+1x60
+				leader_renewals_total{instance="i1",result="error"} 0x20 1x60
+				leader_lease_usage_ratio_count{instance="i1"} 0+1x20 20x1 22+1x60
+				leader_lease_usage_ratio_bucket{instance="i1",le="0.8"} 0+1x20 20x1 22+1x60
+				leader_lease_overruns_total{instance="i1"} 0x80`},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
@@ -30,7 +31,7 @@ func parseSelector(s string) ([]query.Matcher, error) {
 	}
 	var out []query.Matcher
 	for _, m := range parsed {
-		if m.Name == labels.MetricName || seriesLabels()[m.Name] {
+		if m.Name == model.MetricNameLabel || seriesLabels()[m.Name] {
 			return nil, fmt.Errorf("selector: %s matches on %s, which not every series has; use labels of the targets, or %s", s, m.Name, catalog.LockName.Name)
 		}
 		out = append(out, query.Matcher{Label: m.Name, Op: m.Type.String(), Value: m.Value})

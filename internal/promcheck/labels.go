@@ -3,6 +3,7 @@ package promcheck
 import (
 	"slices"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
@@ -95,7 +96,7 @@ func ofAbsent(arg parser.Expr) names {
 	parser.Inspect(arg, func(n parser.Node, _ []parser.Node) error {
 		if s, ok := n.(*parser.VectorSelector); ok {
 			for _, m := range s.LabelMatchers {
-				if m.Type == labels.MatchEqual && m.Name != labels.MetricName {
+				if m.Type == labels.MatchEqual && m.Name != model.MetricNameLabel {
 					out.names = append(out.names, m.Name)
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
@@ -27,7 +28,7 @@ func metricName(s *parser.VectorSelector) string {
 		return s.Name
 	}
 	for _, m := range s.LabelMatchers {
-		if m.Name == labels.MetricName && m.Type == labels.MatchEqual {
+		if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
 			return m.Value
 		}
 	}
@@ -52,7 +53,7 @@ func (c *checker) selector(s *parser.VectorSelector, path []parser.Node) {
 
 // matcher checks that the label exists and can have the value.
 func (c *checker) matcher(metric *catalog.Metric, name string, m *labels.Matcher) {
-	if m.Name == labels.MetricName || slices.Contains(c.target, m.Name) || metric.PerLock && m.Name == catalog.LockName.Name {
+	if m.Name == model.MetricNameLabel || slices.Contains(c.target, m.Name) || metric.PerLock && m.Name == catalog.LockName.Name {
 		return
 	}
 	if m.Name == labels.BucketLabel && name == metric.Bucket() {

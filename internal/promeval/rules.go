@@ -73,7 +73,7 @@ func (s *Store) Alerts(ctx context.Context, r Rule, end, step time.Duration) ([]
 
 func (r Rule) identity(metric labels.Labels) labels.Labels {
 	b := labels.NewBuilder(metric)
-	b.Del(labels.MetricName)
+	b.Del(model.MetricNameLabel)
 	for name, value := range r.Labels {
 		b.Set(name, value)
 	}
