@@ -128,7 +128,7 @@ func backendMutations() []mutation {
 		{name: "half is critical although a leader holds", change: drop(" unless max " + perLock + " (leader_active) > 0"), caughtBy: "C45 one replica"},
 		{name: "anything is critical", change: swap("> 0.5 and", "> 0 and"), caughtBy: "E3"},
 		{name: "no hold", change: hold(0), caughtBy: "C45 the backend is away"},
-		{name: "replicas are part of the identity", change: swap(perLock, "by (cluster, namespace, job, lock_name, instance)"), caughtBy: "C40"},
+		{name: "replicas are part of the identity", change: swap(perLock, "by (cluster, namespace, job, lock_name, instance)"), caughtBy: "C40 errors go on"},
 		{name: "counts instead of shares", change: swap(" / sum "+perLock+" (increase(leader_attempts_total[10m])) > 0.1", " > 0.1"), caughtBy: "E8"},
 	}
 }
