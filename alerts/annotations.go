@@ -3,6 +3,7 @@ package alerts
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,11 +42,15 @@ func (b builder) dashboardURL(panel int) string {
 	return url
 }
 
-// where names the scope of the alert, as in "job a, namespace b".
+// where names the scope of the alert, as in "of job a in namespace b".
 func (b builder) where() string {
 	var s strings.Builder
-	for _, l := range b.scope.TargetLabels() {
-		fmt.Fprintf(&s, "{{ with $labels.%[1]s }} in %[1]s {{ . }}{{ end }}", l)
+	for _, l := range slices.Backward(b.scope.TargetLabels()) {
+		word := "in " + l
+		if l == "job" {
+			word = "of job"
+		}
+		fmt.Fprintf(&s, "{{ with $labels.%s }} %s {{ . }}{{ end }}", l, word)
 	}
 	return s.String()
 }
@@ -60,6 +65,13 @@ func (b builder) lookUp() string {
 	info := b.scope.Metric(catalog.ElectorInfo, query.Unequal(familyLabel, ""))
 	return b.withQuery("max by ("+familyLabel+") (%s)", info, `The lock is of family {{ . | first | label "`+familyLabel+`" }}. `) +
 		"If the label is a hash, `gen-dashboards label --key-file FILE --key-id ID NAME` prints the label of a name."
+}
+
+// replicas lists up to five replicas for which a query has a result, the
+// largest first; its %s is the series. They stay out of the labels of the
+// alert, whose identity they would change (C40).
+func (b builder) replicas(intro, format string, series query.Expr) string {
+	return b.withQuery("topk(5, "+format+")", series, " "+intro+`:{{ range . }} {{ label "`+b.HolderLabel+`" . }}{{ end }}.`)
 }
 
 // withQuery prints text where a query, asked while the text is made, has a

@@ -26,9 +26,12 @@ func backendErrors(b builder) []draft {
 	// lease can, is a loss of redundancy and no outage (C45).
 	led := query.Op(s.By("max", s.Metric(catalog.Active)), ">", "0")
 
+	reason, _ := catalog.NotAcquired.Label("reason")
+	failed := s.Metric(catalog.NotAcquired, query.Equal(reason.Name, catalog.BackendError.String()))
+	replicas := b.replicas("Most of them on", fmt.Sprintf("sum by (%s) (increase(%%s[%s])) > 0", b.HolderLabel, window), failed)
 	summary := "Attempts to acquire lock " + b.lock() + " meet backend errors"
-	description := fmt.Sprintf("{{ $value | humanizePercentage }} of the attempts to acquire lock %s%s in %s met a backend error.%s",
-		b.lock(), b.where(), window, b.affected(window))
+	description := fmt.Sprintf("{{ $value | humanizePercentage }} of the attempts to acquire lock %s%s met a backend error in the last %s.%s",
+		b.lock(), b.where(), window, replicas)
 	return []draft{{
 		name: "BackendErrors", firing: k.Critical.Firing, expr: query.Op(above(share, k.Critical.Share), "unless", led), panel: panel.BackendErrors,
 		summary: summary, description: description + " Nobody leads.",
@@ -36,13 +39,4 @@ func backendErrors(b builder) []draft {
 		name: "BackendErrors", firing: k.Warning.Firing, expr: above(share, k.Warning.Share), panel: panel.BackendErrors,
 		summary: summary, description: description,
 	}}
-}
-
-// affected lists up to three replicas with errors, and how many there are.
-// The labels of replicas stay out of the alert's identity (C40).
-func (b builder) affected(window string) string {
-	reason, _ := catalog.NotAcquired.Label("reason")
-	failed := b.scope.Metric(catalog.NotAcquired, query.Equal(reason.Name, catalog.BackendError.String()))
-	return b.withQuery(fmt.Sprintf("topk(3, sum by (%s) (increase(%s[%s])) > 0)", b.HolderLabel, "%s", window), failed,
-		fmt.Sprintf(` Most of them on:{{ range . }} {{ label "%s" . }}{{ end }}.`, b.HolderLabel))
 }

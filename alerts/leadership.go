@@ -45,7 +45,7 @@ func noAcquisition(b builder) []draft {
 		name: "NoAcquisition", firing: k.Firing, expr: expr, panel: panel.Outcomes,
 		summary: "Nobody acquires lock " + b.lock(),
 		description: fmt.Sprintf("Replicas%s tried to acquire lock %s in the last %s and none succeeded, nor did any hold it. "+
-			"Work behind this lock is not being done. The reasons are in leader_not_acquired_total.", b.where(), b.lock(), window),
+			"Work behind this lock is not being done. The reasons are in %s.", b.where(), b.lock(), window, catalog.NotAcquired.Name),
 	}}
 }
 
@@ -93,7 +93,8 @@ func splitBrain(b builder) []draft {
 	// every sample of the window: two scrapes that straddle a handover (S2),
 	// or the last words of a dead leader (S5), are no second leader. The
 	// maximum by holder merges duplicates of one replica (S4).
-	claims := s.ByHolder("max", query.Over("min_over_time", s.Metric(catalog.Active, single), k.Window.String()))
+	active := s.Metric(catalog.Active, single)
+	claims := s.ByHolder("max", query.Over("min_over_time", active, k.Window.String()))
 	// A collector goes on handing out what a dead leader pushed, with fresh
 	// timestamps: once the lease had ended before the sample was taken, the
 	// claim is void (C35). One scrape interval is left for clocks that differ.
@@ -106,8 +107,9 @@ func splitBrain(b builder) []draft {
 	return []draft{{
 		name: "SplitBrain", firing: k.Firing, expr: expr, panel: panel.Holders,
 		summary: "Lock " + b.lock() + " has {{ $value }} leaders at once",
-		description: fmt.Sprintf("Replicas%s claim lock %s {{ $value }} times over, more than its elector allows, and have for more than %s. "+
-			"Work that the lock should keep apart may be done twice.", b.where(), b.lock(), k.For+k.Window),
+		description: fmt.Sprintf("Lock %s%s is claimed {{ $value }} times at once, more than its elector allows, and has been for more than %s. "+
+			"Work that the lock should keep apart may be done twice.%s", b.lock(), b.where(), k.For+k.Window,
+			b.replicas("Claimed by", "max by ("+b.HolderLabel+") (%s) > 0", active)),
 	}}
 }
 
@@ -138,7 +140,7 @@ func flapping(b builder) []draft {
 	return []draft{{
 		name: "Flapping", firing: k.Firing, expr: expr, panel: panel.Transitions,
 		summary: "Leadership of lock " + b.lock() + " changes hands too often",
-		description: fmt.Sprintf("Lock %s%s was acquired about {{ $value | printf \"%%.0f\" }} times in %s, more than one rolling restart explains. "+
+		description: fmt.Sprintf("Lock %s%s was acquired about {{ $value | printf \"%%.0f\" }} times in the last %s, more often than a rolling restart explains. "+
 			"Each handover is a gap in the leader's work.", b.lock(), b.where(), window),
 	}}
 }

@@ -19,8 +19,8 @@ func nearLease(b builder) []draft {
 	return []draft{{
 		name: "NearLease", firing: k.Firing, expr: expr, panel: panel.LeaseUsage,
 		summary: "Lock " + b.lock() + " comes close to the end of its lease",
-		description: fmt.Sprintf("About {{ $value | printf \"%%.0f\" }} runs or renewals of lock %s%s in %s used more than %v %% of the lease. "+
-			"A little slower, and the lock is free while the work goes on.", b.lock(), b.where(), window, 100*catalog.NearLeaseBound),
+		description: fmt.Sprintf("Runs or renewals of lock %s%s that used more than %v %% of the lease in the last %s: about {{ $value | printf \"%%.0f\" }}. "+
+			"A little slower, and the lock is free while the work goes on.", b.lock(), b.where(), 100*catalog.NearLeaseBound, window),
 	}}
 }
 
@@ -40,8 +40,9 @@ func leaseExceeded(b builder) []draft {
 	return []draft{{
 		name: "LeaseExceeded", firing: k.Firing, expr: expr, panel: panel.Overruns,
 		summary: "Lock " + b.lock() + " was held past the end of its lease",
-		description: fmt.Sprintf("About {{ $value | printf \"%%.0f\" }} terms of lock %s%s ran past their lease in %s. "+
-			"From that moment another replica could have taken the lock while the work went on.", b.lock(), b.where(), window),
+		description: fmt.Sprintf("Terms of lock %s%s that ran past their lease in the last %s: about {{ $value | printf \"%%.0f\" }}. "+
+			"From that moment another replica could have taken the lock while the work went on.%s", b.lock(), b.where(), window,
+			b.replicas("Replicas", fmt.Sprintf("max by (%s) (max_over_time(%%s[%s])) > 0", b.HolderLabel, window), overruns)),
 	}}
 }
 
@@ -49,15 +50,18 @@ func workAfterLoss(b builder) []draft {
 	k, s := b.Alerts.WorkAfterLoss, b.scope
 	window := k.Window.String()
 
+	work := s.Metric(catalog.WorkAfterLoss)
+
 	// The worst replica, not the sum: noticing a loss takes each a moment.
 	// The window is long so that a process that was suspended, and could not
 	// be scraped meanwhile, is caught by its sample before and after (C16).
-	expr := query.Op(s.By("max", query.Over("increase", s.Metric(catalog.WorkAfterLoss), window)), ">", seconds(k.Tolerance))
+	expr := query.Op(s.By("max", query.Over("increase", work, window)), ">", seconds(k.Tolerance))
 
 	return []draft{{
 		name: "WorkAfterLoss", firing: k.Firing, expr: expr, panel: panel.WorkAfterLoss,
 		summary: "Work went on after lock " + b.lock() + " was lost",
-		description: fmt.Sprintf("A replica%s worked for {{ $value | humanizeDuration }} in %s after it had lost lock %s. "+
-			"Another replica may have done the same work at the same time.", b.where(), window, b.lock()),
+		description: fmt.Sprintf("A replica%s worked for {{ $value | humanizeDuration }} in the last %s after it had lost lock %s. "+
+			"Another replica may have done the same work at the same time.%s", b.where(), window, b.lock(),
+			b.replicas("Replicas", fmt.Sprintf("max by (%s) (increase(%%s[%s])) > %s", b.HolderLabel, window, seconds(k.Tolerance)), work)),
 	}}
 }

@@ -78,6 +78,21 @@ func TestRulesPassTheStaticChecks(t *testing.T) {
 	}
 }
 
+func TestQueriesInTextsPassTheStaticChecks(t *testing.T) {
+	asked := regexp.MustCompile("query \\(printf `([^`]*)`")
+	for _, r := range rulesOf(t, Default()) {
+		queries := asked.FindAllStringSubmatch(r.Annotations["description"], -1)
+		if len(queries) == 0 {
+			t.Errorf("%s asks for nothing", r.Name)
+		}
+		for _, q := range queries {
+			for _, problem := range promcheck.Expr(strings.ReplaceAll(q[1], "%q", `"x"`), promcheck.AcrossLocks()) {
+				t.Errorf("%s: %v", r.Name, problem)
+			}
+		}
+	}
+}
+
 func TestEveryAlertHasNameSeverityTextsAndLinks(t *testing.T) {
 	var names []string
 	for _, r := range rulesOf(t, Default()) {
@@ -131,7 +146,7 @@ func TestThePageNamesTheFamilyOfAHashedLockAndHowToLookItUp(t *testing.T) {
 	}
 	const (
 		intro = "Lock k1:0123456789abcdef has no leader\n" +
-			"No replica in namespace shop in job a has held lock k1:0123456789abcdef for 2m beyond the gap that its lease explains, although no target went down lately. " +
+			"No replica of job a in namespace shop has held lock k1:0123456789abcdef for 2m beyond the gap that its lease explains, although no target went down lately. " +
 			"What the leader does is not being done. "
 		family = "The lock is of family tenant-*/orders. "
 		lookUp = "If the label is a hash, `gen-dashboards label --key-file FILE --key-id ID NAME` prints the label of a name.\n" +
