@@ -29,6 +29,18 @@ func TestEveryRuleHasARunbookWithItsHeadings(t *testing.T) {
 	}
 }
 
+func TestTheReadmeListsEveryAlert(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rulesOf(t, Default()) {
+		if link := "](runbooks/" + r.Name + ".md)"; !strings.Contains(string(text), link) {
+			t.Errorf("README.md has no link %s", link)
+		}
+	}
+}
+
 func TestQueriesOfTheRunbooksPassTheStaticChecks(t *testing.T) {
 	for _, r := range rulesOf(t, Default()) {
 		queries := queriesOf(runbook(t, r))
