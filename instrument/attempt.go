@@ -43,7 +43,7 @@ func (s *series) begin(e *Election, ctx context.Context) *Attempt {
 // finish takes an attempt out of flight. The caller holds mu.
 func (s *series) finish(at *Attempt, now instant) {
 	s.pending.remove(at)
-	s.acquire.observe(catalog.AcquireDuration, now.seconds(at.start))
+	s.observe(&s.acquire, catalog.AcquireDuration, now.seconds(at.start))
 	at.done, at.recorded = true, false
 }
 
@@ -82,20 +82,20 @@ func (a *Attempt) NotAcquired(err error) {
 	if err == nil {
 		err = ErrUnknown
 	}
-	a.fail(a.e.reasonFor(a.ctx, nil, err))
+	a.fail(a.ctx, a.e.reasonFor(a.ctx, nil, err))
 }
 
-func (a *Attempt) fail(reason Reason) {
+func (a *Attempt) fail(ctx context.Context, reason Reason) {
 	now := a.e.m.now()
 	s := a.e.s
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if a.recorded {
 		s.finish(a, now)
 		s.notAcquired[reason]++
 	}
 	a.done = true
 	s.recycle(a)
+	s.unlock(ctx)
 }
 
 // win opens the term. A lease that was lost before it was won, as a campaign
@@ -129,7 +129,7 @@ func (a *Attempt) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
 		a.term = t
 	}
 	s.recycle(a)
-	s.mu.Unlock()
+	s.unlock(ctx)
 
 	for _, old := range expired {
 		old.t.tell(old.followers, ErrLost)

@@ -48,7 +48,7 @@ func (e *Election) Acquire(ctx context.Context, a Acquirer) (*Term, error) {
 	returned := false
 	defer func() {
 		if !returned {
-			at.fail(catalog.Panicked)
+			at.fail(ctx, catalog.Panicked)
 			span.end(catalog.Panicked.String())
 		}
 	}()
@@ -59,7 +59,7 @@ func (e *Election) Acquire(ctx context.Context, a Acquirer) (*Term, error) {
 	}
 	if err != nil {
 		reason := e.reasonFor(ctx, a, err)
-		at.fail(reason)
+		at.fail(ctx, reason)
 		span.end(reason.String())
 		return nil, err
 	}
@@ -79,22 +79,24 @@ func (e *Election) Run(ctx context.Context, a Acquirer, body func(context.Contex
 	if err != nil {
 		return err
 	}
+	w := t.startBody(ctx, t.began)
 	returned := false
 	defer func() {
-		released := e.releaseDetached(ctx, t)
+		now := w.end(returned, err)
+		released := e.releaseDetached(ctx, t, now)
 		if returned && err == nil {
 			err = released
 		}
 	}()
-	err = t.Work(ctx, body)
+	err = body(w.ctx, t)
 	returned = true
 	return err
 }
 
-func (e *Election) releaseDetached(ctx context.Context, t *Term) error {
+func (e *Election) releaseDetached(ctx context.Context, t *Term, now instant) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.m.releaseTimeout)
 	defer cancel()
-	return t.Release(ctx)
+	return t.release(ctx, now)
 }
 
 // Begin starts an attempt of an elector that answers through callbacks. The

@@ -24,6 +24,7 @@ type Middleware struct {
 
 	mu        sync.Mutex
 	series    map[string]*series
+	attached  []*attachment
 	overflows uint64
 	closed    bool
 }
@@ -75,9 +76,12 @@ func (m *Middleware) admit(e *Election, label string) *series {
 		s = m.series[label]
 	}
 	if s == nil {
-		s = &series{label: label, created: created}
+		s = &series{label: label, created: created, m: m}
 		if !m.closed {
 			m.series[label] = s
+			for _, a := range m.attached {
+				s.observers = append(s.observers, m.newObserver(a, label)...)
+			}
 		}
 	}
 	s.mu.Lock()
@@ -103,19 +107,27 @@ func (m *Middleware) hasRoom() bool {
 // forget takes a handle's share away, and the series with the last handle.
 func (m *Middleware) forget(e *Election) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	s := e.s
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if e.closed {
+		s.mu.Unlock()
+		m.mu.Unlock()
 		return
 	}
-	now := m.now()
-	e.abandon(now)
+	e.abandon(m.now())
 	e.closed = true
 	s.handles = slices.DeleteFunc(s.handles, func(h *Election) bool { return h == e })
-	if len(s.handles) == 0 && m.series[s.label] == s {
+	gone := len(s.handles) == 0 && m.series[s.label] == s
+	if gone {
 		delete(m.series, s.label)
+	}
+	m.mu.Unlock()
+	observers := s.observers
+	s.unlock(nil)
+	if gone {
+		for _, o := range observers {
+			m.closeObserver(o)
+		}
 	}
 }
 

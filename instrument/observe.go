@@ -109,6 +109,6 @@ func (t *Term) observedRenewal(expiry time.Time) {
 	grew := end != 0 && end > t.leaseEnd
 	t.e.s.mu.Unlock()
 	if grew {
-		t.renewed(catalog.RenewalOK, t.e.m.now(), end, false)
+		t.renewed(t.ctx, catalog.RenewalOK, t.e.m.now(), end, false)
 	}
 }

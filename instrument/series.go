@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -14,9 +15,12 @@ import (
 type series struct {
 	label   string
 	created time.Time
+	m       *Middleware
 
-	mu      sync.Mutex
-	handles []*Election
+	mu        sync.Mutex
+	handles   []*Election
+	observers []Observer
+	outbox    outbox
 
 	attempts    uint64
 	acquired    uint64
@@ -47,6 +51,28 @@ type series struct {
 	token       uint64
 	tokenKnown  bool
 	regressions uint64
+}
+
+// observe adds to one of the series' distributions and leaves the value for
+// the observers. The caller holds mu.
+func (s *series) observe(d *distribution, metric *catalog.Metric, v float64) {
+	d.observe(metric, v)
+	if s.observers != nil {
+		s.outbox.add(metric, v)
+	}
+}
+
+// unlock ends a critical section and hands what it measured to the observers,
+// which are foreign code, with the context of the operation.
+func (s *series) unlock(ctx context.Context) {
+	if s.outbox.n == 0 {
+		s.mu.Unlock()
+		return
+	}
+	box, observers := s.outbox, s.observers
+	s.outbox = outbox{}
+	s.mu.Unlock()
+	box.deliver(ctx, s.m, observers)
 }
 
 // instant is a reading of the monotonic clock: nanoseconds since the

@@ -72,12 +72,14 @@ func (t *Term) FencingToken() (token uint64, ok bool) {
 
 // Release gives the lock back. The call and its error pass through; calling
 // again passes through too, and the term has still ended once.
-func (t *Term) Release(ctx context.Context) error {
-	t.beginRelease()
+func (t *Term) Release(ctx context.Context) error { return t.release(ctx, t.e.m.now()) }
+
+func (t *Term) release(ctx context.Context, now instant) error {
+	t.beginRelease(ctx, now)
 	returned := false
 	defer func() {
 		if !returned {
-			t.endRelease(catalog.ReleaseError)
+			t.endRelease(ctx, catalog.ReleaseError)
 		}
 	}()
 	err := t.lease.Release(ctx)
@@ -86,7 +88,7 @@ func (t *Term) Release(ctx context.Context) error {
 	if err != nil {
 		result = t.failedRelease(err)
 	}
-	t.endRelease(result)
+	t.endRelease(ctx, result)
 	return err
 }
 
@@ -99,8 +101,7 @@ func (t *Term) failedRelease(err error) catalog.ReleaseResult {
 
 // beginRelease ends the holding before the backend is told, so that no moment
 // shows two holders.
-func (t *Term) beginRelease() {
-	now := t.e.m.now()
+func (t *Term) beginRelease(ctx context.Context, now instant) {
 	s := t.e.s
 	s.mu.Lock()
 	if !t.ended && !t.releasing {
@@ -108,10 +109,10 @@ func (t *Term) beginRelease() {
 		t.used(now)
 		t.releasing, t.endedAt = true, now
 	}
-	s.mu.Unlock()
+	s.unlock(ctx)
 }
 
-func (t *Term) endRelease(result catalog.ReleaseResult) {
+func (t *Term) endRelease(ctx context.Context, result catalog.ReleaseResult) {
 	s := t.e.s
 	s.mu.Lock()
 	if t.recorded && !t.released {
@@ -126,7 +127,7 @@ func (t *Term) endRelease(result catalog.ReleaseResult) {
 		cause = catalog.Lost
 	}
 	f, ended := t.end(t.endedAt, cause)
-	s.mu.Unlock()
+	s.unlock(ctx)
 	if ended {
 		t.tell(f, ErrReleased)
 	}
@@ -153,13 +154,13 @@ func (t *Term) Renew(ctx context.Context) error {
 	if result == catalog.RenewalOK {
 		end = t.e.leaseEnd(t.lease, start)
 	}
-	t.renewed(result, start, end, true)
+	t.renewed(ctx, result, start, end, true)
 	return err
 }
 
 // renewed records a renewal and ends the term when it says that the lock is
 // gone. measured says that start is when the renewal was sent.
-func (t *Term) renewed(result catalog.RenewalResult, start, end instant, measured bool) {
+func (t *Term) renewed(ctx context.Context, result catalog.RenewalResult, start, end instant, measured bool) {
 	now := t.e.m.now()
 	s := t.e.s
 	s.mu.Lock()
@@ -171,7 +172,7 @@ func (t *Term) renewed(result catalog.RenewalResult, start, end instant, measure
 	if t.recorded {
 		s.renewals[result]++
 		if measured {
-			s.renewalDuration.observe(catalog.RenewalDuration, now.seconds(start))
+			s.observe(&s.renewalDuration, catalog.RenewalDuration, now.seconds(start))
 		}
 	}
 	var f *followers
@@ -183,7 +184,7 @@ func (t *Term) renewed(result catalog.RenewalResult, start, end instant, measure
 	case catalog.RenewalLost:
 		f, ended = t.end(now, catalog.Lost)
 	}
-	s.mu.Unlock()
+	s.unlock(ctx)
 	if result != catalog.RenewalOK {
 		t.e.m.logRenewalFailed(t, result)
 	}
@@ -210,7 +211,7 @@ func (t *Term) lost(cause error) {
 	}
 	t.settle(now)
 	f, ended := t.end(now, end)
-	s.mu.Unlock()
+	s.unlock(t.ctx)
 	if ended {
 		t.tell(f, why)
 	}
@@ -298,14 +299,14 @@ func (k sink) Renewed(expiry time.Time) {
 	if end == 0 && k.t.e.lease > 0 && !k.t.e.hidden {
 		end = start.add(k.t.e.lease)
 	}
-	k.t.renewed(catalog.RenewalOK, start, end, false)
+	k.t.renewed(k.t.ctx, catalog.RenewalOK, start, end, false)
 }
 
 func (k sink) RenewalFailed(err error) {
 	if err == nil {
 		err = ErrUnknown
 	}
-	k.t.renewed(k.t.e.renewalResult(nil, k.t.acquirer, err), 0, 0, false)
+	k.t.renewed(k.t.ctx, k.t.e.renewalResult(nil, k.t.acquirer, err), 0, 0, false)
 }
 
 func (k sink) Lost(cause error) { k.t.lost(cause) }

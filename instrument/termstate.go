@@ -127,7 +127,7 @@ func (t *Term) settle(now instant) {
 // used records the share of the lease gone at a renewal or release.
 func (t *Term) used(now instant) {
 	if length := t.leaseEnd - t.leaseStart; t.recorded && t.leaseEnd != 0 && length > 0 {
-		t.e.s.usage.observe(catalog.LeaseUsageRatio, float64(now-t.leaseStart)/float64(length))
+		t.e.s.observe(&t.e.s.usage, catalog.LeaseUsageRatio, float64(now-t.leaseStart)/float64(length))
 	}
 }
 
@@ -169,7 +169,7 @@ func (t *Term) countEnd(cause catalog.EndCause) {
 	s := t.e.s
 	s.ended[cause]++
 	if !t.guarded {
-		s.execution.observe(catalog.ExecutionDuration, t.endedAt.seconds(t.began))
+		s.observe(&s.execution, catalog.ExecutionDuration, t.endedAt.seconds(t.began))
 	}
 	if t.bodies == 0 {
 		s.terms.remove(t)

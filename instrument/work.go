@@ -15,19 +15,40 @@ import (
 // Election.Run calls it; adapters whose library starts the work by a callback
 // call it there.
 func (t *Term) Work(ctx context.Context, body func(context.Context, *Term) error) (err error) {
-	ctx, span := t.e.m.startSpan(ctx, catalog.SpanRun, t.e)
-	ctx, cancel := context.WithCancelCause(ctx)
-	start := t.bodyStarts(cancel)
+	w := t.startBody(ctx, t.e.m.now())
 	returned := false
-	defer func() {
-		failure, failed := bodyFailure(ctx, returned, t.e.canceled(err), err)
-		cancel(nil)
-		t.bodyEnds(start, failure, failed)
-		span.endBody(failure, failed)
-	}()
-	err = body(ctx, t)
+	defer func() { w.end(returned, err) }()
+	err = body(w.ctx, t)
 	returned = true
 	return err
+}
+
+// work is one body while it runs.
+type work struct {
+	t      *Term
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	start  instant
+	span   span
+}
+
+// startBody counts a body in from start, a reading that the caller has.
+func (t *Term) startBody(ctx context.Context, start instant) work {
+	ctx, span := t.e.m.startSpan(ctx, catalog.SpanRun, t.e)
+	ctx, cancel := context.WithCancelCause(ctx)
+	t.bodyStarts(start, cancel)
+	return work{t: t, ctx: ctx, cancel: cancel, start: start, span: span}
+}
+
+// end counts the body out and returns the instant of its end. returned is
+// false after a panic or runtime.Goexit.
+func (w work) end(returned bool, err error) instant {
+	failure, failed := bodyFailure(w.ctx, returned, w.t.e.canceled(err), err)
+	now := w.t.e.m.now()
+	w.cancel(nil)
+	w.t.bodyEnds(w.ctx, w.start, now, failure, failed)
+	w.span.endBody(failure, failed)
+	return now
 }
 
 // bodyFailure tells a failed body from one that stopped because it was told
@@ -44,12 +65,14 @@ func bodyFailure(ctx context.Context, returned, canceled bool, err error) (catal
 }
 
 func (e *Election) canceled(err error) (is bool) {
+	if err == nil {
+		return false
+	}
 	defer e.m.contain(func() { is = false })
-	return err != nil && errors.Is(err, context.Canceled)
+	return errors.Is(err, context.Canceled)
 }
 
-func (t *Term) bodyStarts(cancel context.CancelCauseFunc) instant {
-	now := t.e.m.now()
+func (t *Term) bodyStarts(now instant, cancel context.CancelCauseFunc) {
 	s := t.e.s
 	s.mu.Lock()
 	t.settle(now)
@@ -70,21 +93,19 @@ func (t *Term) bodyStarts(cancel context.CancelCauseFunc) instant {
 	if ended {
 		cancel(t.endCause())
 	}
-	return now
 }
 
-func (t *Term) bodyEnds(start instant, failure catalog.FailureCause, failed bool) {
-	now := t.e.m.now()
+func (t *Term) bodyEnds(ctx context.Context, start, now instant, failure catalog.FailureCause, failed bool) {
 	s := t.e.s
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.unlock(ctx)
 	t.settle(now)
 	t.bodies--
 	if !t.recorded {
 		return
 	}
 	s.running--
-	s.execution.observe(catalog.ExecutionDuration, now.seconds(start))
+	s.observe(&s.execution, catalog.ExecutionDuration, now.seconds(start))
 	if failed {
 		s.failures[failure]++
 	}
