@@ -23,12 +23,8 @@ Nothing leaves this machine; all ports are on 127.0.0.1. It takes about %s.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	var err error
-	if file := os.Getenv(replicaVariable); file != "" {
-		err = runReplica(ctx, file)
-	} else if dir := os.Getenv(janitorVariable); dir != "" {
-		err = janitor(dir)
-	} else {
+	isCopy, err := runCopy(ctx)
+	if !isCopy {
 		err = runDemo(ctx)
 	}
 	if err != nil {
@@ -36,6 +32,18 @@ func main() {
 		stop()
 		os.Exit(1)
 	}
+}
+
+// runCopy does what a parent started this process for; isCopy is false when
+// there is no parent.
+func runCopy(ctx context.Context) (isCopy bool, err error) {
+	if file := os.Getenv(replicaVariable); file != "" {
+		return true, runReplica(ctx, file)
+	}
+	if dir := os.Getenv(janitorVariable); dir != "" {
+		return true, janitor(dir, os.Stdin)
+	}
+	return false, nil
 }
 
 // runDemo is the parent: it starts the replicas, plays the phases and cleans

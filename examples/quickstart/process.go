@@ -15,8 +15,8 @@ import (
 	"syscall"
 )
 
-// roleVariable tells a copy of this program that it is a replica or the
-// janitor, and where its configuration or its work lies.
+// Variables that tell a copy of this program that it is a replica, and where
+// its configuration lies, or the janitor, and what to remove.
 const (
 	replicaVariable = "LEADERSCOPE_QUICKSTART_REPLICA"
 	janitorVariable = "LEADERSCOPE_QUICKSTART_JANITOR"
@@ -124,10 +124,10 @@ func (p *process) command(format string, args ...any) error {
 // janitor is the part of a copy of this program that removes the demo's files
 // when the parent could not: it waits until the parent's end of the pipe
 // closes, and does not mind how.
-func janitor(dir string) error {
+func janitor(dir string, parent io.Reader) error {
 	if !strings.HasPrefix(filepath.Base(dir), tempPrefix) {
 		return fmt.Errorf("%s was not made by this program", dir)
 	}
-	_, err := io.Copy(io.Discard, os.Stdin)
+	_, err := io.Copy(io.Discard, parent)
 	return errors.Join(err, removeAll(dir))
 }

@@ -9,14 +9,16 @@ import (
 
 	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/lipgloss/table"
+	"github.com/charmbracelet/x/term"
 	"github.com/mattn/go-isatty"
 )
 
 // screen shows lines that stay, and below them a table that is drawn anew,
 // where there is a terminal to draw on. It is safe for concurrent use.
 type screen struct {
-	out  io.Writer
-	live bool
+	out   io.Writer
+	live  bool
+	width func() int // of the terminal; 0 unknown
 
 	mu    sync.Mutex
 	frame string // what is drawn now
@@ -24,7 +26,11 @@ type screen struct {
 
 func newScreen(out *os.File) *screen {
 	plain := os.Getenv("NO_COLOR") != "" || os.Getenv("CI") != "" || os.Getenv("TERM") == "dumb"
-	return &screen{out: out, live: isatty.IsTerminal(out.Fd()) && !plain}
+	width := func() int {
+		w, _, _ := term.GetSize(out.Fd())
+		return w
+	}
+	return &screen{out: out, live: isatty.IsTerminal(out.Fd()) && !plain, width: width}
 }
 
 // say prints a line that stays.
@@ -44,7 +50,7 @@ func (s *screen) draw(v view) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clear()
-	s.frame = v.render()
+	s.frame = cut(v.render(), s.width())
 	fmt.Fprint(s.out, s.frame)
 }
 
@@ -60,6 +66,15 @@ func (s *screen) clear() {
 	if lines := strings.Count(s.frame, "\n"); lines > 0 {
 		fmt.Fprintf(s.out, "\x1b[%dA\x1b[J", lines) // up, and clear what is below
 	}
+}
+
+// cut shortens lines that the terminal would wrap: they would be counted as
+// one and cleared as one.
+func cut(text string, width int) string {
+	if width <= 0 {
+		return text
+	}
+	return lipgloss.NewStyle().MaxWidth(width).Render(text)
 }
 
 // view is what the table shows.

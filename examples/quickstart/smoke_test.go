@@ -1,0 +1,259 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// parentVariable makes a copy of the test binary start a demo and wait.
+const parentVariable = "LEADERSCOPE_QUICKSTART_TEST_PARENT"
+
+func TestMain(m *testing.M) {
+	ctx := context.Background()
+	isCopy, err := runCopy(ctx)
+	switch {
+	case isCopy && err != nil:
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	case isCopy:
+		os.Exit(0)
+	case os.Getenv(parentVariable) != "":
+		os.Unsetenv(parentVariable)
+		holdDemo()
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// TestDemo is the demo in short, with real processes and an etcd of three
+// members: two of its phases, and a kill that nobody asked for.
+func TestDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts three processes, for half a minute")
+	}
+	var reports reports
+	d, err := newDemo(&screen{out: &reports})
+	t.Cleanup(func() {
+		if err := d.close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(d.dir); !os.IsNotExist(err) {
+			t.Errorf("%s is still there: %v", d.dir, err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.allUp(t.Context()); err != nil {
+		t.Fatal(err, d.cluster.lastWords(replicas[0]))
+	}
+	phases := script(d.leader, d.job)
+	for _, n := range []int{2, 4} {
+		t.Run(phases[n-1].title, func(t *testing.T) {
+			v, err := d.perform(t.Context(), phases[n-1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !v.ok() {
+				t.Errorf("missing %v, surplus %v, wrong %v", v.missing(), v.surplus(), v.failed)
+			}
+			if n == 2 && len(v.fired) > 0 {
+				t.Errorf("fired %v", v.fired)
+			}
+		})
+	}
+	t.Run("no lock name and no key on any /metrics", func(t *testing.T) { nothingRaw(t, d) })
+	t.Run("a replica that was killed from outside comes back", func(t *testing.T) {
+		p, err := d.cluster.of(replicas[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(p.cmd.Process.Pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		<-p.ended
+		eventually(t, "another process", func() bool {
+			next, err := d.cluster.of(replicas[0])
+			return err == nil && next != p
+		})
+		if err := d.allUp(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if !strings.Contains(reports.String(), "replica-1 ended by itself (signal: killed)") {
+			t.Errorf("it was not reported: %s", reports.String())
+		}
+	})
+}
+
+// nothingRaw looks for the locks' names, parts of them, and the key.
+func nothingRaw(t *testing.T, d *demo) {
+	for name, address := range d.cluster.addresses() {
+		text, err := get(t.Context(), "http://"+address+"/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(text, d.leader) || !strings.Contains(text, d.job) {
+			t.Errorf("%s has no series of the two locks", name)
+		}
+		for _, secret := range []string{"tenant", "acme", "canary", leaderLock, jobLock, fmt.Sprintf("%x", d.key)} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s exposes %q", name, secret)
+			}
+		}
+	}
+	info, err := os.Stat(filepath.Join(d.dir, replicas[0]+".json"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file with the key: mode %v, error %v", info.Mode(), err)
+	}
+}
+
+// TestNothingIsLeftOfADemoWhoseParentWasKilled covers what no deferred call
+// can: kill -9.
+func TestNothingIsLeftOfADemoWhoseParentWasKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts four processes")
+	}
+	parent := exec.Command(os.Args[0])
+	parent.Env = append(os.Environ(), parentVariable+"=1")
+	out, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left leftovers
+	if err := json.Unmarshal([]byte(line), &left); err != nil {
+		t.Fatalf("%v: %s", err, line)
+	}
+	if len(left.PIDs) != 4 || len(left.Addresses) != 9 {
+		t.Fatalf("the demo has %+v", left)
+	}
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	parent.Wait()
+	eventually(t, "no process, port or file", func() bool { return left.none() })
+}
+
+// leftovers is what a demo must not leave behind.
+type leftovers struct {
+	Dir       string
+	PIDs      []int
+	Addresses []string
+}
+
+func (l leftovers) none() bool {
+	for _, pid := range l.PIDs {
+		if syscall.Kill(pid, 0) == nil && !isZombie(pid) {
+			return false
+		}
+	}
+	for _, address := range l.Addresses {
+		if conn, err := net.DialTimeout("tcp", address, time.Second); err == nil {
+			conn.Close()
+			return false
+		}
+	}
+	_, err := os.Stat(l.Dir)
+	return os.IsNotExist(err)
+}
+
+// isZombie reports a process that has ended and that nobody has asked about:
+// where the tests run, nobody may adopt orphans.
+func isZombie(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && strings.Contains(string(stat), ") Z ")
+}
+
+// holdDemo starts a demo, says what belongs to it once all of it is up, and
+// waits to be killed.
+func holdDemo() {
+	d, err := newDemo(&screen{out: os.Stderr})
+	if err == nil {
+		err = d.allUp(context.Background())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	left := leftovers{Dir: d.dir, PIDs: []int{d.janitor.cmd.Process.Pid}}
+	for _, name := range d.cluster.names() {
+		r := d.cluster.replicas[name]
+		left.PIDs = append(left.PIDs, r.process.cmd.Process.Pid)
+		left.Addresses = append(left.Addresses, r.config.Metrics, r.config.Member.Client, r.config.Member.Peer)
+	}
+	json.NewEncoder(os.Stdout).Encode(left)
+	select {}
+}
+
+func TestJanitorRemovesOnlyWhatADemoMade(t *testing.T) {
+	foreign := t.TempDir()
+	if err := janitor(foreign, strings.NewReader("")); err == nil {
+		t.Error("it took a foreign folder")
+	}
+	if _, err := os.Stat(foreign); err != nil {
+		t.Error(err)
+	}
+	own, err := os.MkdirTemp(t.TempDir(), tempPrefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := janitor(own, strings.NewReader("")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(own); !os.IsNotExist(err) {
+		t.Errorf("it left %s: %v", own, err)
+	}
+}
+
+func TestFreePortsDiffer(t *testing.T) {
+	ports, err := freePorts(12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := map[string]bool{}
+	for _, p := range ports {
+		set[p] = true
+	}
+	if diff := cmp.Diff(12, len(set)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// reports collects what the screen is told.
+type reports struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (r *reports) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(b)
+}
+
+func (r *reports) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.String()
+}
