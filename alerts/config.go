@@ -182,9 +182,13 @@ func Default() Config {
 		DashboardUID:     panel.OverviewUID,
 		Alerts: Alerts{
 			NoAcquisition: NoAcquisition{Firing: fires(warning, 5, 10), Window: minutes(10)},
-			NoLeader:      NoLeader{LeaseFactor: 2, Lookback: minutes(15), DeadAfter: minutes(60), Critical: fires(critical, 2, 0), Warning: fires(warning, 5, 0)},
-			SplitBrain:    SplitBrain{Firing: fires(critical, 1, 5), Window: minutes(1)},
-			Flapping:      Flapping{Firing: fires(warning, 1, 15), Window: minutes(15), Handovers: 4},
+			// The warning is kept until the critical alert takes over from it.
+			NoLeader: NoLeader{
+				LeaseFactor: 2, Lookback: minutes(15), DeadAfter: minutes(15),
+				Critical: fires(critical, 2, 0), Warning: fires(warning, 5, 3),
+			},
+			SplitBrain: SplitBrain{Firing: fires(critical, 1, 5), Window: minutes(1)},
+			Flapping:   Flapping{Firing: fires(warning, 1, 15), Window: minutes(15), Handovers: 4},
 			BackendErrors: BackendErrors{
 				Window: minutes(10), Recent: minutes(4), MinErrors: 3,
 				Critical: ErrorShare{Firing: fires(critical, 5, 0), Share: 0.5},

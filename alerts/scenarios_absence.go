@@ -119,7 +119,7 @@ func leaderScenarios() []scenario {
 				leader_active{instance="i2"} 0x40
 				up{instance="i1"} 1x9 0x12 1x20
 				up{instance="i2"} 1x40`,
-			want: "NoLeader/warning 10m..11m"},
+			want: "NoLeader/warning 10m..14m"},
 		{id: "B4", name: "every series is gone", every: 30 * time.Second, end: 20 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x9 stale
@@ -173,12 +173,19 @@ func leaderScenarios() []scenario {
 				leader_active{instance="i1"} 1x9 stale
 				leader_elector_info{instance="i2",mode="run"} _x10 1x40
 				leader_active{instance="i2"} _x10 0x40`},
-		{id: "B12", name: "a target that died hours ago hides no page", every: 30 * time.Second, end: 90 * time.Minute,
+		{id: "B12", name: "a target that died long ago hides no page", every: 30 * time.Second, end: 40 * time.Minute,
 			load: held + `
-				leader_active{instance="i1"} 1x139 0x60
-				up{instance="i1"} 1x200
-				up{instance="i2"} 1x3 0x200`,
-			want: "NoLeader/critical 1h12m.."},
+				leader_active{instance="i1"} 1x39 0x60
+				up{instance="i1"} 1x100
+				up{instance="i2"} 1x3 0x100`,
+			want: "NoLeader/critical 22m.."},
+		{id: "B13", name: "the leader dies with its target, and nobody follows", every: 30 * time.Second, end: 40 * time.Minute,
+			load: held + `
+				leader_active{instance="i1"} 1x9 stale
+				leader_active{instance="i2"} 0x100
+				up{instance="i1"} 1x9 0x100
+				up{instance="i2"} 1x100`,
+			want: "NoLeader/critical 21m30s..\nNoLeader/warning 10m..22m30s"},
 		{id: "C02", name: "a zombie candidate is told that it leads after its session died", every: 15 * time.Second, end: 10 * time.Minute,
 			load: held + `
 				leader_lease_duration_seconds 15x40
