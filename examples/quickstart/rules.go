@@ -41,9 +41,11 @@ func demoAlerts() alerts.Config {
 
 	a.Flapping.Window, a.Flapping.For, a.Flapping.KeepFiringFor = seconds(30), seconds(2), seconds(3)
 
-	// An etcd election is an outage of two seconds, which the job meets.
+	// An etcd election is an outage of two seconds, which the job meets: few
+	// errors. In a long outage each replica meets one every four seconds, all
+	// of them perhaps at once.
 	b := &a.BackendErrors
-	b.Window, b.Recent, b.MinErrors = seconds(20), seconds(4), 6
+	b.Window, b.Recent, b.MinErrors = seconds(20), seconds(8), 6
 	b.Critical.For, b.Warning.For = seconds(8), seconds(8)
 
 	a.NearLease.Window, a.NearLease.KeepFiringFor = seconds(10), seconds(3)

@@ -74,7 +74,7 @@ func cut(text string, width int) string {
 	if width <= 0 {
 		return text
 	}
-	return lipgloss.NewStyle().MaxWidth(width).Render(text)
+	return lipgloss.NewStyle().MaxWidth(width).Render(strings.TrimSuffix(text, "\n")) + "\n"
 }
 
 // view is what the table shows.

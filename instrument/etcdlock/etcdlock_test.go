@@ -247,7 +247,7 @@ func classify(a instrument.Acquirer, err error) (instrument.Reason, bool) {
 	}).Classify(err)
 }
 
-func callersSession(t *testing.T, c *clientv3.Client) *concurrency.Session {
+func callersSession(t testing.TB, c *clientv3.Client) *concurrency.Session {
 	t.Helper()
 	s, err := concurrency.NewSession(c, concurrency.WithTTL(int(ttl/time.Second)))
 	if err != nil {
@@ -272,7 +272,7 @@ func waiter(t *testing.T, c *clientv3.Client, prefix string) clientv3.LeaseID {
 	return waiterAt(t, c, prefix, 1)
 }
 
-func waiterAt(t *testing.T, c *clientv3.Client, prefix string, place int) clientv3.LeaseID {
+func waiterAt(t testing.TB, c *clientv3.Client, prefix string, place int) clientv3.LeaseID {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
