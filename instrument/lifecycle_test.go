@@ -338,7 +338,7 @@ func TestBadOptionsAreOneClearError(t *testing.T) {
 		"WithMaxLabels(0)":           instrument.WithMaxLabels(0),
 		"WithReleaseTimeout(-1s)":    instrument.WithReleaseTimeout(-s),
 		`WithoutSeries("core")`:      instrument.WithoutSeries(catalog.GroupCore),
-		`template "x" has no {varia`: instrument.WithRedactor(redact.Raw(redact.Template("x"))),
+		"rule 1: the template has no {variable}": instrument.WithRedactor(redact.Raw(redact.Template("x"))),
 	} {
 		if _, err := instrument.New(opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)

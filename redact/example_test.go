@@ -16,3 +16,32 @@ func ExampleConstant() {
 	// tenant-*/orders
 	// redacted
 }
+
+func ExampleHash() {
+	key := []byte("32 random bytes of a secret file") // redact.ReadKeyFile("/run/secrets/lock-names")
+	policy, err := redact.Hash(key, "k1",
+		redact.Exact("daily-report"),
+		redact.Template("tenant-{id}/orders").Hashed(),
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, name := range []string{"daily-report", "tenant-42/orders", "billing"} {
+		label := policy.Label(name)
+		fmt.Printf("%s %q\n", label.Text, label.Family)
+	}
+	// Output:
+	// daily-report ""
+	// k1:570bf17ef8570f7c "tenant-*/orders"
+	// k1:dbe9d61f126fdde3 ""
+}
+
+func ExampleName() {
+	name := redact.Constant().Name("alice@example.com")
+	fmt.Printf("waiting for %v, %s, %+v\n", name, name, []redact.Name{name})
+	fmt.Println(len(name.Reveal()), "bytes go to the lock server")
+	// Output:
+	// waiting for redacted, redacted, [redacted]
+	// 17 bytes go to the lock server
+}

@@ -8,12 +8,10 @@
 package redact
 
 import (
-	"crypto/hkdf"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 )
 
 // The policies, as the mode label of leader_redaction_info.
@@ -34,12 +32,6 @@ const (
 	// tenant-*/orders; no label of a single name contains it.
 	Wildcard = "*"
 )
-
-// MinKeySize is the least number of bytes of a hash key.
-const MinKeySize = sha256.Size
-
-// ErrKey is wrapped by every error about a key. The key is never in the text.
-var ErrKey = errors.New("leaderscope: hash key")
 
 // Label is what stands for a lock name outside the process.
 type Label struct {
@@ -62,112 +54,145 @@ type Info struct {
 	// KeyCheck is equal for equal keys and tells nothing else of them; empty
 	// without a key.
 	KeyCheck string
+	// SecondaryID and SecondaryCheck are those of the secondary key; empty
+	// without one.
+	SecondaryID, SecondaryCheck string
 }
 
 // Policy maps names to labels. It is immutable and safe for concurrent use;
-// the same name gives the same label for its whole life.
+// the same name gives the same label for its whole life. Printed, it shows
+// its Info and no key.
 type Policy struct {
-	info  Info
-	key   []byte
-	rules []Rule
-	err   error
+	mode               string
+	primary, secondary *pseudonyms // nil without the key
+	rules              []Rule
+	err                error
 }
 
 // Constant is the default policy: a name that no rule covers becomes
 // "redacted". It needs no key, and nothing of the name gets out. A malformed
 // rule is reported by Err.
-func Constant(rules ...Rule) *Policy { return newPolicy(Info{Mode: ModeConstant}, rules) }
+func Constant(rules ...Rule) *Policy { return newPolicy(ModeConstant, rules) }
 
 // Raw publishes names as they are, made valid: at most 128 bytes, no control
 // characters, no reserved label. Use it where names are fixed words of the
 // program. A malformed rule is reported by Err.
-func Raw(rules ...Rule) *Policy { return newPolicy(Info{Mode: ModeRaw}, rules) }
+func Raw(rules ...Rule) *Policy { return newPolicy(ModeRaw, rules) }
 
 // Hash publishes "<id>:" and 16 hex digits of HMAC-SHA256 over the name. All
 // replicas need the same key, at least MinKeySize random bytes, and id, 1 to
 // 16 letters, digits, '-' or '_'. Without a proper key there is no policy:
 // an unkeyed hash of a guessable name hides nothing, and a key made at start
-// would give every replica labels of its own.
-//
-// The key is bound to this purpose with HKDF, so that the labels cannot be
-// compared with other pseudonyms made from the same secret.
+// would give every replica labels of its own. The key is not kept.
 func Hash(key []byte, id string, rules ...Rule) (*Policy, error) {
-	if len(key) < MinKeySize {
-		return nil, fmt.Errorf("%w: %d bytes, want at least %d; make one with: openssl rand -hex 32", ErrKey, len(key), MinKeySize)
+	primary, err := newPseudonyms(key, id)
+	if err != nil {
+		return nil, err
 	}
-	if !validKeyID(id) {
-		return nil, fmt.Errorf("%w: key id %q, want 1 to 16 letters, digits, '-' or '_'", ErrKey, id)
-	}
-	p := newPolicy(Info{Mode: ModeHash, KeyID: id}, rules)
+	p := newPolicy(ModeHash, rules)
 	if p.err != nil {
 		return nil, p.err
 	}
-	var err error
-	if p.key, err = derive(key, "leaderscope/lock.name/v1"); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrKey, err)
-	}
-	check, err := derive(key, "leaderscope/key-check/v1")
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrKey, err)
-	}
-	p.info.KeyCheck = hex.EncodeToString(check[:4])
+	p.primary = primary
 	return p, nil
 }
 
-func newPolicy(info Info, rules []Rule) *Policy {
-	p := &Policy{info: info, rules: rules}
-	for _, r := range rules {
-		p.err = errors.Join(p.err, r.err)
+func newPolicy(mode string, rules []Rule) *Policy {
+	p := &Policy{mode: mode, rules: slices.Clone(rules)}
+	for i, r := range p.rules {
+		err := r.err
+		if err == nil && r.mode == ModeHash && mode != ModeHash {
+			err = errors.New("Hashed needs a key: give the rules to Hash")
+		}
+		if err != nil {
+			p.err = errors.Join(p.err, fmt.Errorf("leaderscope: rule %d: %w", i+1, err))
+		}
 	}
 	return p
 }
 
-func derive(key []byte, purpose string) ([]byte, error) {
-	return hkdf.Key(sha256.New, key, nil, purpose, sha256.Size)
+// WithSecondary returns the policy with a second key, for a rotation: Label
+// and all that is published stay with the first, and Labels gives both. A
+// replica that lacks the coming key so fails when it starts, ahead of the
+// switch. Only policies made by Hash have one.
+func (p *Policy) WithSecondary(key []byte, id string) (*Policy, error) {
+	if p.primary == nil {
+		return nil, fmt.Errorf("%w: a secondary key needs a policy made by Hash", ErrKey)
+	}
+	secondary, err := newPseudonyms(key, id)
+	if err != nil {
+		return nil, err
+	}
+	if secondary.id == p.primary.id || secondary.check == p.primary.check {
+		return nil, fmt.Errorf("%w: the secondary key or its id is that of the primary; make a new key under a new id", ErrKey)
+	}
+	with := *p
+	with.secondary = secondary
+	return &with, nil
 }
 
 // Err reports malformed rules; nil when the policy can be used.
 func (p *Policy) Err() error { return p.err }
 
 // Info describes the policy.
-func (p *Policy) Info() Info { return p.info }
+func (p *Policy) Info() Info {
+	info := Info{Mode: p.mode}
+	if p.primary != nil {
+		info.KeyID, info.KeyCheck = p.primary.id, p.primary.check
+	}
+	if p.secondary != nil {
+		info.SecondaryID, info.SecondaryCheck = p.secondary.id, p.secondary.check
+	}
+	return info
+}
 
 // Label returns the label of a name, whatever bytes it is made of. It is
 // computed anew each time: callers keep it with the lock.
-func (p *Policy) Label(name string) Label {
-	for _, r := range p.rules {
-		if label, ok := r.label(name); ok {
-			return label
+func (p *Policy) Label(name string) Label { return p.label(name, p.primary) }
+
+// Labels returns the label of a name and, where it depends on the key, the
+// label that it has under the secondary key, for those who look for one lock
+// on both sides of a rotation.
+func (p *Policy) Labels(name string) []Label {
+	labels := []Label{p.Label(name)}
+	if p.secondary != nil {
+		if l := p.label(name, p.secondary); l != labels[0] {
+			labels = append(labels, l)
 		}
 	}
-	switch p.info.Mode {
-	case ModeHash:
-		return Label{Text: p.hash(name)}
-	case ModeRaw:
-		return Label{Text: single(name)}
+	return labels
+}
+
+func (p *Policy) label(name string, key *pseudonyms) Label {
+	mode, family := p.mode, ""
+	for _, r := range p.rules {
+		if r.covers(name) {
+			mode, family = r.mode, r.family
+			break
+		}
+	}
+	switch {
+	case mode == ModeHash && key != nil: // without, Err has said so
+		return Label{Text: key.label(name), Family: family}
+	case mode == ModeRaw:
+		return Label{Text: single(name), Family: family}
+	case family != "":
+		return Label{Text: family, Family: family, Shared: true}
 	default:
 		return Label{Text: Redacted, Shared: true}
 	}
 }
 
-// hash keeps 64 bits: among a million names two collide with a probability of
-// 3e-8, and a collision would look like two leaders.
-func (p *Policy) hash(name string) string {
-	mac := hmac.New(sha256.New, p.key)
-	mac.Write([]byte(name))
-	var sum [sha256.Size]byte
-	return p.info.KeyID + ":" + hex.EncodeToString(mac.Sum(sum[:0])[:8])
-}
-
-func validKeyID(id string) bool {
-	if len(id) < 1 || len(id) > 16 {
-		return false
-	}
-	for _, c := range []byte(id) {
-		word := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_'
-		if !word {
-			return false
+// String describes the policy by its Info.
+func (p *Policy) String() string {
+	text := "redact." + p.mode
+	for _, key := range []*pseudonyms{p.primary, p.secondary} {
+		if key != nil {
+			text += " " + key.id + "/" + key.check
 		}
 	}
-	return true
+	return text
 }
+
+// Format writes String, whatever the verb.
+func (p *Policy) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, p.String()) }

@@ -1,0 +1,64 @@
+package redact
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+)
+
+// Name is a lock name that shows its label wherever it is printed, encoded or
+// logged. Reveal alone gives the name itself. The zero Name shows "redacted".
+//
+// It is made for the program's own errors, logs and structs, so that they say
+// the same as the metrics. It cannot be compared with ==: compare labels.
+type Name struct {
+	label string
+	// reveal is a function, because printers that meet a Name in an
+	// unexported field call no method and walk through its fields.
+	reveal func() string
+}
+
+// Name joins a lock name with its label under the policy.
+func (p *Policy) Name(name string) Name {
+	return Name{label: p.Label(name).Text, reveal: func() string { return name }}
+}
+
+// Reveal returns the name itself, for the calls of the lock's backend. Each
+// use of it is a place where the name may get out.
+func (n Name) Reveal() string {
+	if n.reveal == nil {
+		return ""
+	}
+	return n.reveal()
+}
+
+// String returns the label.
+func (n Name) String() string {
+	if n.label == "" {
+		return Redacted
+	}
+	return n.label
+}
+
+// GoString returns the label, quoted.
+func (n Name) GoString() string { return strconv.Quote(n.String()) }
+
+// Format writes the label, quoted for %q and %#v.
+func (n Name) Format(f fmt.State, verb rune) {
+	text := n.String()
+	if verb == 'q' || verb == 'v' && f.Flag('#') {
+		text = n.GoString()
+	}
+	_, _ = io.WriteString(f, text)
+}
+
+// MarshalText returns the label.
+func (n Name) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
+
+// MarshalJSON returns the label as a JSON string.
+func (n Name) MarshalJSON() ([]byte, error) { return json.Marshal(n.String()) }
+
+// LogValue returns the label.
+func (n Name) LogValue() slog.Value { return slog.StringValue(n.String()) }
