@@ -67,11 +67,12 @@ func (b builder) lookUp() string {
 		"If the label is a hash, `gen-dashboards label --key-file FILE --key-id ID NAME` prints the label of a name."
 }
 
-// replicas lists up to five replicas for which a query has a result, the
-// largest first; its %s is the series. They stay out of the labels of the
-// alert, whose identity they would change (C40).
+// replicas lists up to five replicas for which a query has a result, by name:
+// the order of equal values is chance. Its %s is the series. Replicas stay out
+// of the labels of the alert, whose identity they would change (C40).
 func (b builder) replicas(intro, format string, series query.Expr) string {
-	return b.withQuery("topk(5, "+format+")", series, " "+intro+`:{{ range . }} {{ label "`+b.HolderLabel+`" . }}{{ end }}.`)
+	list := fmt.Sprintf(`{{ range sortByLabel %[1]q . }} {{ label %[1]q . }}{{ end }}`, b.HolderLabel)
+	return b.withQuery("topk(5, "+format+")", series, " "+intro+":"+list+".")
 }
 
 // withQuery prints text where a query, asked while the text is made, has a
