@@ -12,6 +12,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/common/promslog"
+	"github.com/prometheus/prometheus/config"
+	"github.com/prometheus/prometheus/discovery"
 	"go.uber.org/goleak"
 
 	"github.com/leaderscope/leaderscope/alerts"
@@ -68,6 +72,23 @@ func TestObserverScrapesTargetsAndEvaluatesTheGeneratedRules(t *testing.T) {
 	wantActive(t, o, map[string]float64{"two": 1})
 	if err := o.unhealthy(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestPrometheusConfigurationNamesTargetsAndRules(t *testing.T) {
+	cfg, err := config.Load(prometheusYAML("/tmp/rules.yml", map[string]string{"replica-2": "127.0.0.1:2", "replica-1": "127.0.0.1:1"}), promslog.NewNopLogger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"/tmp/rules.yml"}, cfg.RuleFiles); diff != "" {
+		t.Error(diff)
+	}
+	got := map[string]string{}
+	for _, group := range cfg.ScrapeConfigs[0].ServiceDiscoveryConfigs[0].(discovery.StaticConfig) {
+		got[string(group.Labels[model.InstanceLabel])] = string(group.Targets[0][model.AddressLabel])
+	}
+	if diff := cmp.Diff(map[string]string{"replica-1": "127.0.0.1:1", "replica-2": "127.0.0.1:2"}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
