@@ -335,9 +335,9 @@ func TestLogsCarryTheLabelAndTheExactToken(t *testing.T) {
 
 func TestBadOptionsAreOneClearError(t *testing.T) {
 	for want, opt := range map[string]instrument.Option{
-		"WithMaxLabels(0)":           instrument.WithMaxLabels(0),
-		"WithReleaseTimeout(-1s)":    instrument.WithReleaseTimeout(-s),
-		`WithoutSeries("core")`:      instrument.WithoutSeries(catalog.GroupCore),
+		"WithMaxLabels(0)":                       instrument.WithMaxLabels(0),
+		"WithReleaseTimeout(-1s)":                instrument.WithReleaseTimeout(-s),
+		`WithoutSeries("core")`:                  instrument.WithoutSeries(catalog.GroupCore),
 		"rule 1: the template has no {variable}": instrument.WithRedactor(redact.Raw(redact.Template("x"))),
 	} {
 		if _, err := instrument.New(opt); err == nil || !strings.Contains(err.Error(), want) {

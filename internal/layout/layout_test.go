@@ -53,6 +53,7 @@ func TestImportsPointInOneDirection(t *testing.T) {
 	cases := map[string][]string{ // package: what of ours it may import
 		"redact":             nil,
 		"instrument/catalog": nil,
+		"redact/rulesfile":   {"redact"},
 		"instrument":         {"redact", "instrument/catalog"},
 		"exporter/prom":      {"instrument", "instrument/catalog", "redact"},
 		"dashboards":         {"instrument/catalog", "internal/"},
