@@ -2,7 +2,6 @@ package prom_test
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"net/http/httptest"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"github.com/leaderscope/leaderscope/exporter/prom"
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/internal/scenario"
 	"github.com/leaderscope/leaderscope/redact"
 )
 
@@ -29,7 +29,7 @@ const s = time.Second
 
 func hashed(t *testing.T) *redact.Policy {
 	t.Helper()
-	p, err := redact.Hash([]byte("0123456789abcdef0123456789abcdef"), "k1")
+	p, err := scenario.Redactor()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,49 +77,20 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// script goes through every metric of the catalogue on a virtual clock.
-func script(t *testing.T, m *instrument.Middleware) {
-	t.Helper()
-	ctx := context.Background()
-	job := m.Election("tenant-42/nightly", instrument.LeaseDuration(10*s), instrument.ExpectEvery(60*s), instrument.Backend("redis"), instrument.Family("nightly"))
-	run := func(d time.Duration, err error) {
-		_ = job.Run(ctx, electtest.Wins(instrument.NewLease(nil, instrument.Token(7))), func(context.Context, *instrument.Term) error {
-			time.Sleep(d)
-			return err
-		})
-	}
-	run(3*s, nil)
-	run(9*s, errors.New("no disk"))
-	run(12*s, nil)
-	_, _ = job.Acquire(ctx, electtest.Fails(errors.New("refused")))
-	_, _ = job.Acquire(ctx, electtest.Fails(instrument.ErrContended))
-
-	lead := m.Election("primary", instrument.Hold(), instrument.LeaseDuration(15*s), instrument.Backend("etcd"), instrument.MaxLeaders(2))
-	term, err := lead.Acquire(ctx, electtest.Wins(instrument.NewLease(nil, instrument.Token(12),
-		instrument.RenewWith(func(context.Context) error { time.Sleep(20 * time.Millisecond); return nil }))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(5 * s)
-	if err := term.Renew(ctx); err != nil {
-		t.Fatal(err)
-	}
-	go func() { _, _ = lead.Acquire(ctx, electtest.NewElector(electtest.Step{Wait: 30 * s, Err: instrument.ErrContended})) }()
-	time.Sleep(2 * s)
-}
-
 func TestOneScriptedScenarioGivesTheGoldenExposition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, r := newRegistry(t, instrument.WithRedactor(hashed(t)))
-		script(t, m)
+		if err := scenario.Play(m); err != nil {
+			t.Fatal(err)
+		}
 		text := scrape(t, r)
 		golden(t, "scenario.prom", text)
-		for _, secret := range []string{"tenant", "primary", "refused", "no disk"} {
+		for _, secret := range scenario.Secrets {
 			if strings.Contains(text, secret) {
 				t.Errorf("the exposition contains %q", secret)
 			}
 		}
-		time.Sleep(time.Minute)
+		time.Sleep(scenario.Length)
 	})
 }
 

@@ -1,0 +1,66 @@
+// Package scenario is the one script that every exporter is compared by: it
+// goes through all metrics of the catalogue, in one process, and takes its
+// time from a virtual clock. It belongs in tests only.
+package scenario
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/redact"
+)
+
+// Secrets are parts of the names and error texts of the script; none of them
+// may leave the process.
+var Secrets = []string{"tenant", "primary", "refused", "no disk"}
+
+// Length is how long after Play the script still has an attempt in flight; a
+// test waits that long before its bubble ends.
+const Length = time.Minute
+
+// Redactor is the policy of the golden file: hashed labels under a fixed key.
+func Redactor() (*redact.Policy, error) {
+	return redact.Hash([]byte("0123456789abcdef0123456789abcdef"), "k1")
+}
+
+// Play runs the script in a synctest bubble. When it returns, a leader holds
+// its lock, and an attempt is in flight.
+func Play(m *instrument.Middleware) error {
+	ctx := context.Background()
+	playJob(ctx, m)
+	lead := m.Election("primary", instrument.Hold(), instrument.LeaseDuration(15*time.Second), instrument.Backend("etcd"), instrument.MaxLeaders(2))
+	term, err := lead.Acquire(ctx, electtest.Wins(instrument.NewLease(nil, instrument.Token(12),
+		instrument.RenewWith(func(context.Context) error { time.Sleep(20 * time.Millisecond); return nil }))))
+	if err != nil {
+		return err
+	}
+	time.Sleep(5 * time.Second)
+	if err := term.Renew(ctx); err != nil {
+		return err
+	}
+	go func() {
+		_, _ = lead.Acquire(ctx, electtest.NewElector(electtest.Step{Wait: 30 * time.Second, Err: instrument.ErrContended}))
+	}()
+	time.Sleep(2 * time.Second)
+	return nil
+}
+
+// playJob runs a periodic job to a good, a failed and a late end, and fails to
+// start it twice.
+func playJob(ctx context.Context, m *instrument.Middleware) {
+	job := m.Election("tenant-42/nightly", instrument.LeaseDuration(10*time.Second), instrument.ExpectEvery(time.Minute), instrument.Backend("redis"), instrument.Family("nightly"))
+	run := func(d time.Duration, err error) {
+		_ = job.Run(ctx, electtest.Wins(instrument.NewLease(nil, instrument.Token(7))), func(context.Context, *instrument.Term) error {
+			time.Sleep(d)
+			return err
+		})
+	}
+	run(3*time.Second, nil)
+	run(9*time.Second, errors.New("no disk"))
+	run(12*time.Second, nil)
+	_, _ = job.Acquire(ctx, electtest.Fails(errors.New("refused")))
+	_, _ = job.Acquire(ctx, electtest.Fails(instrument.ErrContended))
+}
