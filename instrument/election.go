@@ -12,8 +12,9 @@ import (
 // Election is the handle of one lock in this process. It is safe for
 // concurrent use and takes no lock around calls of the elector.
 type Election struct {
-	m *Middleware
-	s *series
+	m  *Middleware
+	s  *series
+	of *Elections // nil without
 
 	mode         catalog.Mode
 	backend      string
@@ -34,10 +35,10 @@ type Election struct {
 }
 
 // Label is the lock_name of this election's series.
-func (e *Election) Label() string { return e.s.label }
+func (e *Election) Label() string { return e.s.lockName() }
 
 // String is the label; the raw name is not kept.
-func (e *Election) String() string { return e.s.label }
+func (e *Election) String() string { return e.s.lockName() }
 
 // Acquire takes the lock through a and returns the term. Errors and panics of
 // a come back untouched. A term must be released, unless its lease runs out

@@ -2,6 +2,7 @@ package instrument
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,11 +23,16 @@ type Middleware struct {
 	logs   logQueue
 	faults atomic.Uint64
 
-	mu        sync.Mutex
-	series    map[string]*series
-	attached  []*attachment
-	overflows uint64
-	closed    bool
+	digests digester
+
+	mu         sync.Mutex
+	series     map[string]*series
+	attached   []*attachment
+	families   words
+	backends   words
+	overflows  uint64
+	collisions uint64
+	closed     bool
 }
 
 // New makes a Middleware. It fails on options that make no sense and on a
@@ -36,7 +42,7 @@ func New(opts ...Option) (*Middleware, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Middleware{config: c, series: map[string]*series{}}
+	m := &Middleware{config: c, digests: newDigester(), series: map[string]*series{}}
 	if c.clock != nil {
 		m.user = &userClock{clock: c.clock, fault: m.fault}
 	}
@@ -53,37 +59,29 @@ func New(opts ...Option) (*Middleware, error) {
 // is turned into its label here and not kept.
 func (m *Middleware) Election(name string, opts ...ElectionOption) *Election {
 	label := m.label(name)
+	e := m.handle(label, opts)
+	created := m.wall()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.join(e, m.place(label, m.digests.of(name), created))
+	return e
+}
+
+// handle makes a handle that belongs to no series yet.
+func (m *Middleware) handle(label redact.Label, opts []ElectionOption) *Election {
 	e := &Election{m: m, maxLeaders: 1, family: label.Family}
 	for _, o := range opts {
 		if o != nil {
 			o(e)
 		}
 	}
-	e.s = m.admit(e, label.Text)
 	return e
 }
 
-// admit finds or makes the series of a label; beyond the cap it is the shared
-// overflow.
-func (m *Middleware) admit(e *Election, label string) *series {
-	created := m.wall()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s := m.series[label]
-	if s == nil && !m.hasRoom() && label != redact.Overflow {
-		m.overflows++
-		label = redact.Overflow
-		s = m.series[label]
-	}
-	if s == nil {
-		s = &series{label: label, created: created, m: m}
-		if !m.closed {
-			m.series[label] = s
-			for _, a := range m.attached {
-				s.observers = append(s.observers, m.newObserver(a, label)...)
-			}
-		}
-	}
+// join adds a handle to a series. The caller holds mu.
+func (m *Middleware) join(e *Election, s *series) {
+	e.s = s
+	e.family, e.backend = m.families.bound(e.family, m.maxLabels), m.backends.bound(e.backend, m.maxLabels)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e.closed = m.closed
@@ -91,17 +89,6 @@ func (m *Middleware) admit(e *Election, label string) *series {
 		s.handles = append(s.handles, e)
 		s.leaseSeen = s.leaseSeen || e.lease > 0
 	}
-	return s
-}
-
-// hasRoom reports whether another label fits; the overflow label does not
-// count.
-func (m *Middleware) hasRoom() bool {
-	n := len(m.series)
-	if m.series[redact.Overflow] != nil {
-		n--
-	}
-	return n < m.maxLabels
 }
 
 // forget takes a handle's share away, and the series with the last handle.
@@ -124,6 +111,9 @@ func (m *Middleware) forget(e *Election) {
 	m.mu.Unlock()
 	observers := s.observers
 	s.unlock(nil)
+	if e.of != nil {
+		e.of.drop(e)
+	}
 	if gone {
 		for _, o := range observers {
 			m.closeObserver(o)
@@ -172,6 +162,7 @@ func (m *Middleware) label(name string) (label redact.Label) {
 	if label.Text == "" {
 		label.Text = redact.Redacted
 	}
+	label.Shared = label.Shared || label.Text == redact.Redacted || label.Text == redact.Overflow || strings.Contains(label.Text, redact.Wildcard)
 	return label
 }
 

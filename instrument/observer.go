@@ -27,7 +27,7 @@ func (m *Middleware) Attach(make func(label string) Observer) (detach func()) {
 	m.attached = append(m.attached, a)
 	for _, s := range m.series {
 		s.mu.Lock()
-		s.observers = append(slices.Clone(s.observers), m.newObserver(a, s.label)...)
+		s.observers = append(slices.Clone(s.observers), m.newObserver(a, s.lockName())...)
 		s.mu.Unlock()
 	}
 	return func() { m.detach(a) }

@@ -63,7 +63,7 @@ func (s *series) read(m *Middleware, r *reading) bool {
 	s.settle(now)
 	uses := r.uses[:0]
 	*r = reading{
-		label: s.label, created: s.created,
+		label: s.lockName(), created: s.created,
 		attempts: s.attempts, acquired: s.acquired, notAcquired: s.notAcquired,
 		running: s.running, pending: s.pending.len,
 		failures: s.failures, workAfterLoss: s.workAfterLoss,

@@ -3,6 +3,7 @@ package instrument
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
@@ -13,7 +14,9 @@ import (
 // in flight of one instant, and a cycle costs a few uncontended locks. No
 // foreign code runs under it.
 type series struct {
-	label   string
+	label   string // of the policy; lockName is what is shown
+	name    digest // of the name that came first
+	shown   atomic.Pointer[string]
 	created time.Time
 	m       *Middleware
 

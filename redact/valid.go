@@ -46,6 +46,9 @@ func isReserved(text string) bool {
 // separators, and marks that change the direction of the text around them.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
+		if r >= ' ' && r <= '~' {
+			return r
+		}
 		if r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
 			return '_'
 		}

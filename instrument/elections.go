@@ -1,0 +1,216 @@
+package instrument
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/leaderscope/leaderscope/redact"
+)
+
+// Elections finds the handle of a lock by its name, where names come up at run
+// time: a lock per tenant, per job, per document. Looking up a name again
+// costs no more than a map. It is safe for concurrent use.
+//
+// Memory is bounded, however many names there are. A name with a label of its
+// own has a handle of its own, of which WithMaxLabels allows so many; names
+// that share a label share a handle, and so do all that overflow. Names are
+// not kept, only seeded digests of them.
+type Elections struct {
+	m     *Middleware
+	opts  []ElectionOption
+	known atomic.Pointer[table]
+
+	mu         sync.Mutex
+	own        map[*Election]digest
+	shared     map[sharing]*Election
+	remembered int // names in known that have a shared handle
+}
+
+// sharing is what handles of several names have in common.
+type sharing struct{ label, family string }
+
+// maxRemembered bounds the names whose shared handle is found without making
+// their label again.
+const maxRemembered = 1 << 14
+
+// Elections makes a look-up of handles that all have these options. One for
+// each kind of lock is meant to live as long as the middleware.
+func (m *Middleware) Elections(opts ...ElectionOption) *Elections {
+	es := &Elections{m: m, opts: opts, own: map[*Election]digest{}, shared: map[sharing]*Election{}}
+	es.known.Store(newTable(0))
+	return es
+}
+
+// Of returns the handle of the lock of that name, and makes it at first sight.
+// Its series exist from then on. Once more names share labels than are
+// remembered, a name beyond the cap counts as folded each time it comes up.
+func (es *Elections) Of(name string) *Election {
+	d := es.m.digests.of(name)
+	if e := es.known.Load().find(d); e != nil {
+		return e
+	}
+	return es.first(name, d)
+}
+
+func (es *Elections) first(name string, d digest) *Election {
+	label := es.m.label(name)
+	created := es.m.wall()
+
+	es.mu.Lock()
+	defer es.mu.Unlock()
+	if known := es.known.Load().find(d); known != nil {
+		return known
+	}
+	es.m.mu.Lock()
+	defer es.m.mu.Unlock()
+	s := es.m.place(label, d, created)
+	if es.m.closed {
+		return es.join(label, s)
+	}
+	if !label.Shared && s.label != redact.Overflow {
+		e := es.join(label, s)
+		es.own[e] = d
+		es.remember(d, e)
+		return e
+	}
+	key := sharing{s.label, label.Family}
+	e := es.shared[key]
+	if e == nil || e.s != s {
+		e = es.join(label, s)
+		es.shared[key] = e
+	}
+	if es.remembered < maxRemembered {
+		es.remembered++
+		es.remember(d, e)
+	}
+	return e
+}
+
+// join makes a handle of a series. The caller holds the mutex of es and of m.
+func (es *Elections) join(label redact.Label, s *series) *Election {
+	e := es.m.handle(label, es.opts)
+	e.of = es
+	es.m.join(e, s)
+	return e
+}
+
+// Forget retires a name: a handle of its own ends as by Election.Forget, and
+// its label makes room. Of a handle that names share nothing goes, since it
+// counts for the others too. A later Of begins anew.
+func (es *Elections) Forget(name string) {
+	d := es.m.digests.of(name)
+	es.mu.Lock()
+	e := es.known.Load().find(d)
+	_, own := es.own[e]
+	if e != nil && !own {
+		es.known.Load().remove(d)
+		es.remembered--
+	}
+	es.mu.Unlock()
+	if own {
+		e.Forget()
+	}
+}
+
+// drop is told of a handle that was forgotten.
+func (es *Elections) drop(e *Election) {
+	es.mu.Lock()
+	defer es.mu.Unlock()
+	if d, own := es.own[e]; own {
+		delete(es.own, e)
+		es.known.Load().remove(d)
+		return
+	}
+	for key, shared := range es.shared {
+		if shared == e {
+			delete(es.shared, key)
+		}
+	}
+	es.remembered -= es.known.Load().removeAll(e)
+}
+
+// remember adds a name to the table, in a larger one when it is half full.
+func (es *Elections) remember(d digest, e *Election) {
+	t := es.known.Load()
+	if 2*(t.used+1) > len(t.slots) {
+		t = t.rebuilt()
+		es.known.Store(t)
+	}
+	t.put(d, e)
+}
+
+// table maps digests to handles. Reading takes no lock and allocates nothing;
+// a map of strings would keep the names. Writers hold the mutex of Elections.
+type table struct {
+	slots []atomic.Pointer[entry] // a power of two, at least half of them empty
+	used  int                     // slots that are not empty
+	live  int                     // of those, the ones with a handle
+}
+
+// entry is a name and its handle; nil in place of one that was removed.
+type entry struct {
+	name digest
+	e    *Election
+}
+
+func newTable(live int) *table {
+	n := 16
+	for n < 4*live {
+		n *= 2
+	}
+	return &table{slots: make([]atomic.Pointer[entry], n)}
+}
+
+// slot is the place of a name, empty if the name is not there.
+func (t *table) slot(name digest) *atomic.Pointer[entry] {
+	for i := name[0]; ; i++ {
+		s := &t.slots[i&uint64(len(t.slots)-1)]
+		if x := s.Load(); x == nil || x.name == name {
+			return s
+		}
+	}
+}
+
+func (t *table) find(name digest) *Election {
+	if x := t.slot(name).Load(); x != nil {
+		return x.e
+	}
+	return nil
+}
+
+func (t *table) put(name digest, e *Election) {
+	s := t.slot(name)
+	if s.Load() == nil {
+		t.used++
+	}
+	t.live++
+	s.Store(&entry{name, e})
+}
+
+func (t *table) remove(name digest) {
+	if s := t.slot(name); s.Load() != nil && s.Load().e != nil {
+		t.live--
+		s.Store(&entry{name: name})
+	}
+}
+
+func (t *table) removeAll(e *Election) (removed int) {
+	for i := range t.slots {
+		if x := t.slots[i].Load(); x != nil && x.e == e {
+			t.remove(x.name)
+			removed++
+		}
+	}
+	return removed
+}
+
+// rebuilt is the table without what was removed, with room for more.
+func (t *table) rebuilt() *table {
+	to := newTable(t.live + 1)
+	for i := range t.slots {
+		if x := t.slots[i].Load(); x != nil && x.e != nil {
+			to.put(x.name, x.e)
+		}
+	}
+	return to
+}

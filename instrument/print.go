@@ -1,0 +1,44 @@
+package instrument
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+// Handles are printed, encoded and logged as their label alone: printers that
+// walk through fields would come across the lease, the context and whatever
+// else the caller put there.
+
+// Format writes the label, whatever the verb.
+func (e *Election) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Label()) }
+
+// LogValue returns the label.
+func (e *Election) LogValue() slog.Value { return slog.StringValue(e.Label()) }
+
+// String is the label of the lock.
+func (t *Term) String() string { return t.e.Label() }
+
+// Format writes the label, whatever the verb.
+func (t *Term) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, t.e.Label()) }
+
+// LogValue returns the label.
+func (t *Term) LogValue() slog.Value { return slog.StringValue(t.e.Label()) }
+
+// String is the label of the lock.
+func (a *Attempt) String() string { return a.e.Label() }
+
+// Format writes the label, whatever the verb.
+func (a *Attempt) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, a.e.Label()) }
+
+// LogValue returns the label.
+func (a *Attempt) LogValue() slog.Value { return slog.StringValue(a.e.Label()) }
+
+// String says what it is and how it redacts.
+func (m *Middleware) String() string { return "leaderscope, names by policy " + m.info().Mode }
+
+// Format writes String, whatever the verb.
+func (m *Middleware) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, m.String()) }
+
+// LogValue returns String.
+func (m *Middleware) LogValue() slog.Value { return slog.StringValue(m.String()) }
