@@ -21,7 +21,7 @@ func (q queries) acquisition() row {
 }
 
 func (q queries) outcomes() *timeseries.PanelBuilder {
-	return linePanel(about{
+	return colored(linePanel(about{
 		id: panel.Outcomes, title: "Attempts by outcome",
 		description: "Attempts started, won, and not won by reason, over all locks shown. contended is somebody else's turn and no " +
 			"error. attempts above the sum of the rest are still in flight.",
@@ -32,37 +32,51 @@ func (q queries) outcomes() *timeseries.PanelBuilder {
 			{ref: "Acquired", expr: q.perMinute(catalog.Acquired), legend: "acquired"},
 			{ref: "NotAcquired", expr: q.perMinute(catalog.NotAcquired, "reason"), legend: "{{reason}}"},
 		},
-	}).
-		OverrideByName("attempts", []dashboard.DynamicConfigValue{fixed(grey)}).
-		OverrideByName("acquired", []dashboard.DynamicConfigValue{fixed(green)}).
-		OverrideByName(catalog.Contended.String(), []dashboard.DynamicConfigValue{fixed(blue)}).
-		OverrideByName(catalog.BackendError.String(), []dashboard.DynamicConfigValue{fixed(red)})
+	}),
+		series{"attempts", grey}, series{"acquired", green},
+		series{catalog.Contended.String(), blue}, series{catalog.AlreadyHeld.String(), "light-blue"},
+		series{catalog.TimedOut.String(), orange}, series{catalog.CanceledAttempt.String(), "super-light-blue"},
+		series{catalog.SessionLost.String(), "dark-orange"}, series{catalog.BackendError.String(), red},
+		series{catalog.Panicked.String(), "purple"}, series{catalog.UnknownReason.String(), "yellow"},
+	)
 }
 
 func (q queries) backendErrors() *timeseries.PanelBuilder {
 	t := q.cfg.Thresholds
 	window := duration(t.ErrorWindow)
-	return limitPanel(about{
+	return ranking(limitPanel(about{
 		id: panel.BackendErrors, title: "Attempts that met a backend error, last " + window,
 		description: "Share of the attempts of each lock that failed because the backend could not be asked. The dashed lines are " +
 			"the alert's. All locks at once: the backend or the network. One lock: its settings or rights.",
 		unit: units.PercentUnit, noValue: "no attempts", width: 8, height: 8,
 		steps:   []dashboard.Threshold{base(green), from(t.ErrorShare, orange), from(t.ErrorShareCritical, red)},
-		targets: []target{{expr: q.errorShare(), legend: q.cfg.legend()}},
-	}).
+		targets: []target{{expr: q.most(q.errorShare()), legend: q.legend}},
+	}), "max").
 		Min(0).AxisSoftMax(1)
 }
 
 func (q queries) waiting() *timeseries.PanelBuilder {
 	led := q.held(query.Op(q.active(), ">", query.Number(0)))
 	oldest := q.locks.By("max", q.locks.Metric(catalog.PendingAge))
-	return linePanel(about{
+	return ranking(linePanel(about{
 		id: panel.Waiting, title: "Waiting for a lock",
 		description: "Age of the oldest attempt in flight. Standbys of a held lock that has a leader wait for as long as it leads and " +
 			"are left out. A line that climbs is a lock that nobody gets: its holder hangs, or the backend does.",
 		unit: units.Seconds, noValue: "nobody waits", width: 8, height: 8,
 		steps:   plain(),
-		targets: []target{{expr: query.Op(oldest, "unless", led), legend: q.cfg.legend()}},
+		targets: []target{{expr: q.most(query.Op(oldest, "unless", led)), legend: q.legend}},
+	}), "max").
+		Min(0)
+}
+
+func (q queries) acquireDuration() *timeseries.PanelBuilder {
+	return linePanel(about{
+		id: panel.AcquireDuration, title: "Time until an attempt ended",
+		description: "Half of the attempts ended sooner than p50, all but one in a hundred sooner than p99, whatever their outcome. " +
+			"Standbys of a held lock wait as long as somebody else leads. Points lead to traces, where the service records them.",
+		unit: units.Seconds, noValue: "no attempt ended", width: 12, height: 8,
+		steps:   plain(),
+		targets: q.halfAndNearlyAll(catalog.AcquireDuration),
 	}).
 		Min(0)
 }

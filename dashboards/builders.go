@@ -2,6 +2,7 @@ package dashboards
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
 	"github.com/grafana/grafana-foundation-sdk/go/cog/variants"
@@ -47,6 +48,8 @@ type target struct {
 	ref    string // assigned when empty
 	format prometheus.PromQueryFormat
 	now    bool // evaluated once, at the end of the time range
+	// exemplars are asked for too: they lead from a duration to its trace.
+	exemplars bool
 }
 
 // Build prints the expression. Its errors have to be BuildErrors: the SDK
@@ -60,6 +63,9 @@ func (t target) Build() (variants.Dataquery, error) {
 		EditorMode(prometheus.QueryEditorModeCode).RefId(t.ref)
 	if t.format != "" {
 		b.Format(t.format)
+	}
+	if t.exemplars {
+		b.Exemplar(true)
 	}
 	if t.now {
 		return b.Instant().Build()
@@ -125,10 +131,26 @@ func limitPanel(a about) *timeseries.PanelBuilder {
 // barPanel draws events: a bar says that something happened, no bar that
 // nothing did. The legend begins with those who had the most.
 func barPanel(a about) *timeseries.PanelBuilder {
-	return linePanel(a).DrawStyle(common.GraphDrawStyleBars).FillOpacity(60).
-		Legend(common.NewVizLegendOptionsBuilder().
-			ShowLegend(true).DisplayMode(common.LegendDisplayModeTable).Placement(common.LegendPlacementBottom).
-			Calcs([]string{"max"}).SortBy("Max").SortDesc(true))
+	return ranking(linePanel(a), "max").DrawStyle(common.GraphDrawStyleBars).FillOpacity(60)
+}
+
+// ranking gives a panel of many series a legend that scrolls and begins with
+// the worst: those with the greatest "max", or the smallest "min".
+func ranking(b *timeseries.PanelBuilder, calc string) *timeseries.PanelBuilder {
+	return b.Legend(common.NewVizLegendOptionsBuilder().
+		ShowLegend(true).DisplayMode(common.LegendDisplayModeTable).Placement(common.LegendPlacementBottom).
+		Calcs([]string{calc}).SortBy(strings.ToUpper(calc[:1]) + calc[1:]).SortDesc(calc == "max"))
+}
+
+// series is a line by its legend, with a colour of its own: a word should not
+// change its colour with what else is shown.
+type series struct{ name, color string }
+
+func colored(b *timeseries.PanelBuilder, lines ...series) *timeseries.PanelBuilder {
+	for _, l := range lines {
+		b.OverrideByName(l.name, []dashboard.DynamicConfigValue{fixed(l.color)})
+	}
+	return b
 }
 
 // timelinePanel draws the state of each series over time.

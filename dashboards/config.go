@@ -33,12 +33,14 @@ type Config struct {
 	// RunbookURL is where the runbooks are; empty for no link.
 	RunbookURL string `yaml:"-"`
 
-	// UID identifies the dashboard: 1 to 40 letters, digits, - and _. Give a
+	// UID identifies the overview: 1 to 40 letters, digits, - and _. Give a
 	// fork its own, because Grafana refuses two dashboards with one uid.
 	UID string `yaml:"uid"`
-	// Title is the dashboard's name.
+	// Title is the overview's name.
 	Title string `yaml:"title"`
-	// Tags help to find the dashboard; there may be none.
+	// Lock is the dashboard of one lock.
+	Lock Identity `yaml:"lock"`
+	// Tags help to find the dashboards; there may be none.
 	Tags []string `yaml:"tags"`
 	// Refresh is the time between two reloads, such as 30s; empty for none.
 	Refresh string `yaml:"refresh"`
@@ -52,11 +54,19 @@ type Config struct {
 	// once. Empty stands for {{job}} / {{lock_name}}, or {{lock_name}} alone
 	// where job is not in the scope.
 	Legend string `yaml:"legend"`
-	// Folder is the folder of Grafana that the dashboard is shown in; empty
+	// Folder is the folder of Grafana that the dashboards are shown in; empty
 	// for the top one.
 	Folder string `yaml:"folder"`
-	// Path is the directory in which Grafana finds the dashboard's file.
+	// Path is the directory in which Grafana finds the dashboards' files.
 	Path string `yaml:"path"`
+}
+
+// Identity is how Grafana and people tell a dashboard from others.
+type Identity struct {
+	// UID is 1 to 40 letters, digits, - and _.
+	UID string `yaml:"uid"`
+	// Title is the dashboard's name.
+	Title string `yaml:"title"`
 }
 
 // Scope says which series are read and what identifies a lock.
@@ -105,6 +115,7 @@ func Default() Config {
 		RunbookURL: "https://github.com/leaderscope/leaderscope/blob/main/alerts/runbooks",
 		UID:        panel.OverviewUID,
 		Title:      "Leader election / Overview",
+		Lock:       Identity{UID: panel.LockUID, Title: "Leader election / Lock"},
 		Tags:       []string{"leaderscope", "leader-election"},
 		Refresh:    "30s",
 		From:       "now-3h",
@@ -148,6 +159,9 @@ func (c Config) Validate() error {
 		check{"thresholds", c.Thresholds.valid(), "ratios must lie between 0 and 1, windows must be positive"},
 		check{"uid", uidPattern.MatchString(c.UID), fmt.Sprintf("%q is not 1 to 40 letters, digits, - or _", c.UID)},
 		check{"title", c.Title != "", "must not be empty"},
+		check{"lock.uid", uidPattern.MatchString(c.Lock.UID), fmt.Sprintf("%q is not 1 to 40 letters, digits, - or _", c.Lock.UID)},
+		check{"lock.uid", c.Lock.UID != c.UID, "is that of the overview; Grafana refuses two dashboards with one uid"},
+		check{"lock.title", c.Lock.Title != "" && c.Lock.Title != c.Title, "must not be empty, nor the overview's"},
 		check{"refresh", refreshPattern.MatchString(c.Refresh), fmt.Sprintf("%q is not a time such as 30s", c.Refresh)},
 		check{"from", timePattern.MatchString(c.From), fmt.Sprintf("%q is not a time such as now-3h", c.From)},
 		check{"to", timePattern.MatchString(c.To), fmt.Sprintf("%q is not a time such as now", c.To)},

@@ -25,6 +25,9 @@ func TestValidateNamesTheKeyThatCannotWork(t *testing.T) {
 		"a share above 1":              {func(c *Config) { c.Thresholds.ErrorShare = 2 }, "thresholds: ratios must lie between 0 and 1, windows must be positive"},
 		"a uid of 41 characters":       {func(c *Config) { c.UID = "12345678901234567890123456789012345678901" }, `uid: "12345678901234567890123456789012345678901" is not 1 to 40 letters, digits, - or _`},
 		"no title":                     {func(c *Config) { c.Title = "" }, "title: must not be empty"},
+		"two dashboards of one uid":    {func(c *Config) { c.Lock.UID = c.UID }, "lock.uid: is that of the overview; Grafana refuses two dashboards with one uid"},
+		"a uid of the lock's with /":   {func(c *Config) { c.Lock.UID = "a/b" }, `lock.uid: "a/b" is not 1 to 40 letters, digits, - or _`},
+		"two dashboards of one title":  {func(c *Config) { c.Lock.Title = c.Title }, "lock.title: must not be empty, nor the overview's"},
 		"a refresh that is no time":    {func(c *Config) { c.Refresh = "often" }, `refresh: "often" is not a time such as 30s`},
 		"a start that is no time":      {func(c *Config) { c.From = "yesterday" }, `from: "yesterday" is not a time such as now-3h`},
 		"no time zone":                 {func(c *Config) { c.Timezone = "" }, "timezone: must not be empty; utc is a good choice"},
@@ -41,8 +44,10 @@ func TestValidateNamesTheKeyThatCannotWork(t *testing.T) {
 			if err == nil || err.Error() != c.want {
 				t.Errorf("got  %v\nwant %s", err, c.want)
 			}
-			if _, err := Overview(cfg); err == nil {
-				t.Error("Overview takes it")
+			for name, build := range boards {
+				if _, err := build(cfg); err == nil {
+					t.Errorf("%s takes it", name)
+				}
 			}
 		})
 	}

@@ -25,38 +25,38 @@ func (q queries) leadership() row {
 func (q queries) holderTimeline() *statetimeline.PanelBuilder {
 	return timelinePanel(about{
 		id: panel.HolderTimeline, title: "Who led when",
-		description: "One line per lock and replica. In a healthy held lock one green stretch follows another without a gap and " +
-			"without an overlap. Overlaps shorter than a scrape cannot be seen here: look at the overruns and at the fencing token.",
-		unit: units.Short, noValue: "no data", width: 24, height: 9,
+		description: "One line per lock and replica that led. In a healthy held lock one green stretch follows another without a gap and " +
+			"without an overlap. Overlaps shorter than a scrape cannot be seen here: look at the overruns and at the fencing token. " +
+			"Of many locks, those whose leadership moved most are shown.",
+		unit: units.Short, noValue: "nobody led", width: 24, height: 10,
 		steps: []dashboard.Threshold{base(grey), from(1, green)},
 		targets: []target{{
-			expr:   sortedBy(q.replicas.ByHolder("max", q.replicas.Metric(catalog.Active)), catalog.LockName.Name, q.cfg.Scope.Holder),
-			legend: q.cfg.legend() + "  {{" + q.cfg.Scope.Holder + "}}",
+			expr:   sortedBy(q.movedMost(q.replicas.ByHolder("max", q.replicas.Metric(catalog.Active))), catalog.LockName.Name, q.cfg.Scope.Holder),
+			legend: q.replicaLegend(),
 		}},
 	}).
 		Mappings([]dashboard.ValueMapping{words(says{0, "standby", unseen}, says{1, "leads", green}), several("", green)}).
-		PerPage(30)
+		PerPage(24)
 }
 
 func (q queries) holders() *timeseries.PanelBuilder {
-	return linePanel(about{
+	return ranking(linePanel(about{
 		id: panel.Holders, title: "Leaders claimed",
 		description: "Replicas that hold each lock. 0 is normal for a lock taken for single runs. A thick red line is a lock with " +
 			"more leaders than its elector allows: two replicas do the same work.",
 		unit: units.Short, noValue: "no data", width: 12, height: 8,
 		steps: plain(),
 		targets: []target{
-			{ref: "Claimed", expr: q.claims(), legend: q.cfg.legend()},
-			{ref: "Crowded", expr: q.crowded(), legend: "too many: " + q.cfg.legend()},
+			{ref: "Claimed", expr: q.most(q.claims()), legend: q.legend},
+			{ref: "Crowded", expr: q.most(q.crowded()), legend: "too many: " + q.legend},
 		},
-	}).
+	}), "max").
 		Decimals(0).LineInterpolation(common.LineInterpolationStepAfter).
 		OverrideByQuery("Crowded", []dashboard.DynamicConfigValue{fixed(red), property("custom.lineWidth", 4)})
 }
 
 func (q queries) transitions() *timeseries.PanelBuilder {
-	regressed := query.Op(q.increases(catalog.FencingTokenRegressions), ">", query.Number(0))
-	return barPanel(about{
+	return colored(barPanel(about{
 		id: panel.Transitions, title: "Terms gained and ended",
 		description: "Terms gained upwards, terms ended downwards by cause, over all locks shown. A held lock should show only " +
 			"roll-outs: more is flapping. lost and expired are ends that nobody asked for. A fencing token that went back means that " +
@@ -66,12 +66,36 @@ func (q queries) transitions() *timeseries.PanelBuilder {
 		targets: []target{
 			{ref: "Gained", expr: q.perMinute(catalog.Acquired), legend: "gained"},
 			{ref: "Ended", expr: query.Op(query.Number(-1), "*", q.perMinute(catalog.TermsEnded, "cause")), legend: "{{cause}}"},
-			{ref: "Regressed", expr: regressed, legend: "token went back: " + q.cfg.legend()},
+			{ref: "Regressed", expr: q.most(q.regressed()), legend: "token went back: " + q.legend},
+		},
+	}),
+		series{"gained", green},
+		series{catalog.Released.String(), blue}, series{catalog.Lost.String(), red}, series{catalog.Expired.String(), orange},
+		series{catalog.CanceledTerm.String(), "light-blue"}, series{catalog.Abandoned.String(), "purple"},
+	).
+		OverrideByQuery("Regressed", []dashboard.DynamicConfigValue{fixed(red)})
+}
+
+func (q queries) regressed() query.Expr {
+	return query.Op(q.increases(catalog.FencingTokenRegressions), ">", query.Number(0))
+}
+
+func (q queries) fencingToken() *timeseries.PanelBuilder {
+	token := q.replicas.ByHolder("max", q.replicas.Metric(catalog.FencingToken))
+	return linePanel(about{
+		id: panel.FencingToken, title: "Fencing token",
+		description: "The token of the last term of each replica. It only grows: the highest is the leader's, and storage that checks " +
+			"tokens refuses the others. A red point is a token that went back: the backend lost its memory, and fenced storage will " +
+			"refuse the new leader. Some backends have no token.",
+		unit: units.Short, noValue: "this elector has no token", width: 12, height: 8,
+		steps: plain(),
+		targets: []target{
+			{ref: "Token", expr: token, legend: q.replicaLegend()},
+			{ref: "Regressed", expr: q.regressed(), legend: "went back"},
 		},
 	}).
-		OverrideByName("gained", []dashboard.DynamicConfigValue{fixed(green)}).
-		OverrideByName(catalog.Released.String(), []dashboard.DynamicConfigValue{fixed(blue)}).
-		OverrideByName(catalog.Lost.String(), []dashboard.DynamicConfigValue{fixed(red)}).
-		OverrideByName(catalog.Expired.String(), []dashboard.DynamicConfigValue{fixed(orange)}).
-		OverrideByQuery("Regressed", []dashboard.DynamicConfigValue{fixed(red)})
+		LineInterpolation(common.LineInterpolationStepAfter).
+		OverrideByQuery("Regressed", []dashboard.DynamicConfigValue{
+			fixed(red), property("custom.drawStyle", "points"), property("custom.pointSize", 10),
+		})
 }

@@ -24,28 +24,48 @@ func (q queries) leases() row {
 }
 
 func (q queries) leaseHeadroom() *timeseries.PanelBuilder {
-	return limitPanel(about{
+	return ranking(limitPanel(about{
 		id: panel.Headroom, title: "Lease left",
 		description: "Time until the lease of the present term ends, as a share of the lease; the least of each lock. Renewals make a " +
 			"saw-tooth. Below the upper line the next hiccup loses the lock. Below 0 the lease is over: somebody else may lead already.",
 		unit: units.PercentUnit, noValue: "no lock is held, or no lease end is known", width: 12, height: 8,
-		steps:   []dashboard.Threshold{base(red), from(0, orange), from(q.cfg.Thresholds.Headroom, green)},
-		targets: []target{{expr: q.leaseLeft(), legend: q.cfg.legend()}},
-	}).
+		steps:   q.leaseSteps(),
+		targets: []target{{expr: q.shortest(q.leaseLeft()), legend: q.legend}},
+	}), "min").
 		Max(1).
 		// A lock that was free for a while has no lease to draw a line over.
 		InsertNulls(common.BoolOrFloat64{Float64: cog.ToPtr(300_000.0)})
 }
 
+// shortest keeps the locks that came closest to the end of their lease in the
+// range shown, the same ones at each step.
+func (q queries) shortest(e query.Expr) query.Expr {
+	if q.oneLock {
+		return e
+	}
+	left := q.locks.By("min", overAllShown("min_over_time", q.locks.Metric(catalog.LeaseHeadroom)))
+	lease := q.locks.By("max", overAllShown("max_over_time", q.locks.Metric(catalog.LeaseDuration)))
+	return query.Op(e, "and "+query.On(q.locks.Labels), q.least(query.Op(left, "/", lease)))
+}
+
+// leaseSteps judge the share of the lease that is left.
+func (q queries) leaseSteps() []dashboard.Threshold {
+	return []dashboard.Threshold{base(red), from(0, orange), from(q.cfg.Thresholds.Headroom, green)}
+}
+
 func (q queries) leaseUsage() *heatmap.PanelBuilder {
-	used := query.Over("increase", q.locks.Bucket(catalog.LeaseUsageRatio), rateInterval)
+	classic := query.By("sum", []string{"le"}, query.Over("increase", q.locks.Bucket(catalog.LeaseUsageRatio), rateInterval))
+	native := query.Expr("sum(" + query.Over("increase", q.locks.Metric(catalog.LeaseUsageRatio), rateInterval) + ")")
 	return bucketPanel(about{
 		id: panel.LeaseUsage, title: "Share of the lease used",
 		description: "How much of its lease was gone when it was renewed or released, over all locks shown; darker is more often. " +
-			"Above 0.8 it was close, above 1 the lease had run out. Needs classic buckets.",
+			"Above 80 % it was close, above 100 % the lease had run out.",
 		unit: units.PercentUnit, noValue: "no lease was renewed or released", width: 12, height: 8,
-		steps:   plain(),
-		targets: []target{{expr: query.By("sum", []string{"le"}, used), legend: "{{le}}"}},
+		steps: plain(),
+		targets: []target{
+			{ref: "Classic", expr: classic, legend: "{{le}}"},
+			{ref: "Native", expr: query.Op(native, "unless on ()", classic), legend: "used"},
+		},
 	})
 }
 
@@ -57,8 +77,8 @@ func (q queries) leaseOverruns() *timeseries.PanelBuilder {
 		unit: units.Short, noValue: "no lease known", width: 12, height: 8,
 		steps: plain(),
 		targets: []target{
-			{ref: "Near", expr: q.nearLease(rateInterval), legend: "near: " + q.cfg.legend()},
-			{ref: "Past", expr: q.overruns(rateInterval), legend: "past: " + q.cfg.legend()},
+			{ref: "Near", expr: q.most(q.nearLease(rateInterval)), legend: "near: " + q.legend},
+			{ref: "Past", expr: q.most(q.overruns(rateInterval)), legend: "past: " + q.legend},
 		},
 	}).
 		OverrideByQuery("Near", []dashboard.DynamicConfigValue{fixed(orange)}).
@@ -66,16 +86,28 @@ func (q queries) leaseOverruns() *timeseries.PanelBuilder {
 }
 
 func (q queries) renewals() *timeseries.PanelBuilder {
-	return linePanel(about{
+	return colored(linePanel(about{
 		id: panel.Renewals, title: "Renewals by result",
 		description: "Lease renewals over all locks shown. A few errors cost headroom, a row of them the lock; lost means that the " +
 			"backend had given it away. Electors whose library hides its renewals have none here.",
 		unit: "cpm", noValue: "no elector reports renewals", width: 12, height: 8,
 		steps:   plain(),
 		targets: []target{{expr: q.perMinute(catalog.Renewals, "result"), legend: "{{result}}"}},
+	}),
+		series{catalog.RenewalOK.String(), green}, series{catalog.RenewalError.String(), red},
+		series{catalog.RenewalTimeout.String(), orange}, series{catalog.RenewalCanceled.String(), "light-blue"},
+		series{catalog.RenewalLost.String(), "dark-red"},
+	)
+}
+
+func (q queries) renewalDuration() *timeseries.PanelBuilder {
+	return linePanel(about{
+		id: panel.RenewalDuration, title: "Time that renewals took",
+		description: "Half of the renewals took less than p50, all but one in a hundred less than p99. A renewal that takes as long as " +
+			"is left of the lease loses the lock: look at the backend and at pauses of the process.",
+		unit: units.Seconds, noValue: "no elector reports renewals", width: 12, height: 8,
+		steps:   plain(),
+		targets: q.halfAndNearlyAll(catalog.RenewalDuration),
 	}).
-		OverrideByName(catalog.RenewalOK.String(), []dashboard.DynamicConfigValue{fixed(green)}).
-		OverrideByName(catalog.RenewalError.String(), []dashboard.DynamicConfigValue{fixed(red)}).
-		OverrideByName(catalog.RenewalTimeout.String(), []dashboard.DynamicConfigValue{fixed(orange)}).
-		OverrideByName(catalog.RenewalLost.String(), []dashboard.DynamicConfigValue{fixed("dark-red")})
+		Min(0)
 }

@@ -25,38 +25,43 @@ type column struct {
 	style  []dashboard.DynamicConfigValue
 }
 
-// heading gives a label of the result its title and width in pixels.
+// heading makes a column of a label of the result.
 type heading struct {
 	label, title string
-	width        int
+	style        []dashboard.DynamicConfigValue
 }
 
 // locksTable lists the locks, those in trouble first. Its frames are merged by
 // the scope labels, so each query gives one row per lock.
 func (q queries) locksTable() *table.PanelBuilder {
 	columns := q.columns()
-	b := tablePanel(about{
+	return q.styled(columns, tablePanel(about{
 		id: panel.Locks, title: "Locks",
 		description: "One row per lock, the worst first. A name may be a hash: Family says what kind of lock it is, and " +
 			"gen-dashboards label turns a name into its hash. Headroom is the time until the lease ends, shown while the lock is held; " +
-			"– means unknown, not 0. Follow a name to see that lock alone.",
+			"– means unknown, not 0. Follow a name to the dashboard of that lock.",
 		unit: units.Short, noValue: "–", width: 24, height: 9,
 		steps:   []dashboard.Threshold{base(grey)},
 		targets: targetsOf(columns),
-	}).
-		MinWidth(70).
-		SortBy([]cog.Builder[common.TableSortByFieldState]{common.NewTableSortByFieldStateBuilder().DisplayName("State").Desc(true)}).
-		Transformations([]dashboard.DataTransformerConfig{
-			{Id: "merge", Options: map[string]any{}},
-			{Id: "organize", Options: q.arrangement(columns)},
-		}).
-		OverrideByName("Lock", []dashboard.DynamicConfigValue{property("links", []any{q.filterLink()}), property("custom.minWidth", 190)})
+	})).
+		SortBy([]cog.Builder[common.TableSortByFieldState]{common.NewTableSortByFieldStateBuilder().DisplayName("State").Desc(true)})
+}
+
+// styled merges the frames of a table by the labels that they share, and
+// gives its columns their order, titles and looks.
+func (q queries) styled(columns []column, b *table.PanelBuilder) *table.PanelBuilder {
+	b.MinWidth(70).Transformations([]dashboard.DataTransformerConfig{
+		{Id: "merge", Options: map[string]any{}},
+		{Id: "organize", Options: q.arrangement(columns)},
+	})
 	for _, c := range columns {
 		if len(c.style) > 0 {
 			b.OverrideByName(c.title, c.style)
 		}
 		for _, h := range c.labels {
-			b.OverrideByName(h.title, []dashboard.DynamicConfigValue{width(h.width)})
+			if len(h.style) > 0 {
+				b.OverrideByName(h.title, h.style)
+			}
 		}
 	}
 	return b
@@ -66,8 +71,10 @@ func (q queries) columns() []column {
 	t := q.cfg.Thresholds
 	info := append(slices.Clone(q.locks.Labels), "mode", "backend", "family")
 	return []column{
-		{ref: "State", title: "State", expr: q.state(), style: stateStyle()},
-		{ref: "Leader", expr: q.holder(), labels: []heading{{q.cfg.Scope.Holder, "Leader", 160}}},
+		{ref: "State", title: "State", expr: q.state(), style: stateStyle(), labels: []heading{
+			{label: catalog.LockName.Name, title: "Lock", style: []dashboard.DynamicConfigValue{
+				property("custom.minWidth", 190), property("links", []any{q.lockLink("${__value.raw:percentencode}")})}}}},
+		{ref: "Leader", expr: q.holder(), labels: []heading{{label: q.cfg.Scope.Holder, title: "Leader", style: []dashboard.DynamicConfigValue{width(160)}}}},
 		{ref: "Leaders", title: "Leaders", expr: q.claims(), style: []dashboard.DynamicConfigValue{width(80)}},
 		{ref: "Allowed", title: "Allowed", expr: q.allowed(), style: []dashboard.DynamicConfigValue{width(80)}},
 		{ref: "Headroom", title: "Headroom", expr: q.headroom(), style: []dashboard.DynamicConfigValue{
@@ -85,7 +92,15 @@ func (q queries) columns() []column {
 		// Replicas may disagree on these labels during a roll-out: one of
 		// them, or merging would multiply the rows.
 		{ref: "Info", expr: q.locks.By("topk", "1, "+query.By("max", info, q.locks.Metric(catalog.ElectorInfo))),
-			labels: []heading{{"family", "Family", 150}, {"mode", "Mode", 60}, {"backend", "Backend", 90}}},
+			labels: infoHeadings()},
+	}
+}
+
+func infoHeadings() []heading {
+	return []heading{
+		{label: "family", title: "Family", style: []dashboard.DynamicConfigValue{width(150)}},
+		{label: "mode", title: "Mode", style: []dashboard.DynamicConfigValue{width(60)}},
+		{label: "backend", title: "Backend", style: []dashboard.DynamicConfigValue{width(90)}},
 	}
 }
 
@@ -120,16 +135,20 @@ func mark(state int, e query.Expr) query.Expr {
 	return query.Op(query.Op(query.Number(0), "*", e), "+", query.Number(float64(state)))
 }
 
+func stateWords() dashboard.ValueMapping {
+	return words(
+		says{stateFine, "fine", green},
+		says{stateErrors, "backend errors", orange},
+		says{stateNearLease, "near its lease", orange},
+		says{statePastLease, "past its lease", red},
+		says{stateCrowded, "too many leaders", red},
+		says{stateLeaderless, "no leader", red},
+	)
+}
+
 func stateStyle() []dashboard.DynamicConfigValue {
 	return []dashboard.DynamicConfigValue{
-		property("mappings", []dashboard.ValueMapping{words(
-			says{stateFine, "fine", green},
-			says{stateErrors, "backend errors", orange},
-			says{stateNearLease, "near its lease", orange},
-			says{statePastLease, "past its lease", red},
-			says{stateCrowded, "too many leaders", red},
-			says{stateLeaderless, "no leader", red},
-		)}),
+		property("mappings", []dashboard.ValueMapping{stateWords()}),
 		property("custom.cellOptions", map[string]any{"type": "color-background", "mode": "basic"}),
 		width(140), property("custom.align", "left"),
 	}
@@ -157,30 +176,37 @@ func (q queries) arrangement(columns []column) map[string]any {
 		order[field] = len(order)
 		names[field] = title
 	}
-	show("Value #State", "State")
-	show(catalog.LockName.Name, "Lock")
 	for _, c := range columns {
-		for _, h := range c.labels {
-			show(h.label, h.title)
-		}
 		if c.title == "" {
 			hidden["Value #"+c.ref] = true
-		} else if c.title != "State" {
+		} else {
 			show("Value #"+c.ref, c.title)
+		}
+		for _, h := range c.labels {
+			show(h.label, h.title)
 		}
 	}
 	for _, l := range q.locks.TargetLabels() {
 		show(l, titleOf(l))
+	}
+	if q.oneLock {
+		hidden[catalog.LockName.Name] = true
 	}
 	return map[string]any{"excludeByName": hidden, "indexByName": order, "renameByName": names}
 }
 
 func titleOf(label string) string { return strings.ToUpper(label[:1]) + label[1:] }
 
-// filterLink shows the dashboard for one lock.
-func (q queries) filterLink() map[string]any {
+// lockLink leads to the dashboard of one lock, named by a variable of Grafana.
+// The other labels are what they are here: a link cannot leave out one that
+// the series lack.
+func (q queries) lockLink(name string) map[string]any {
+	carried := "${" + datasourceVariable + ":queryparam}"
+	for _, l := range q.locks.TargetLabels() {
+		carried += "&${" + l + ":queryparam}"
+	}
 	return map[string]any{
-		"title": "Show this lock alone",
-		"url":   "/d/" + q.cfg.UID + "?${datasource:queryparam}&${__url_time_range}&var-" + catalog.LockName.Name + "=${__value.raw:percentencode}",
+		"title": "Show this lock",
+		"url":   "/d/" + q.cfg.Lock.UID + "?" + carried + "&var-" + catalog.LockName.Name + "=" + name + "&${__url_time_range}",
 	}
 }

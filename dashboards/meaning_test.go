@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/prometheus/promql"
 
 	"github.com/leaderscope/leaderscope/internal/panel"
 	"github.com/leaderscope/leaderscope/internal/promeval"
@@ -150,32 +151,95 @@ func backendErrors(values string) map[string]string {
 	return map[string]string{`leader_not_acquired_total|,reason="backend_error"`: values}
 }
 
+func TestTheLockDashboardSaysWhoHoldsTheLock(t *testing.T) {
+	free := [2]string{off, off}
+	cases := map[string]struct {
+		lock lock
+		want map[string]int // series by query
+	}{
+		"one replica":                    {lock{mode: "hold", active: [2]string{on, off}}, map[string]int{"Holder": 1}},
+		"two replicas":                   {lock{mode: "hold", active: [2]string{on, on}}, map[string]int{"Crowd": 2}},
+		"nobody, and somebody should":    {lock{mode: "hold", active: free}, map[string]int{"Nobody": 1}},
+		"nobody, between two runs":       {lock{mode: "run", active: free}, map[string]int{"Idle": 1}},
+		"one replica, for a run":         {lock{mode: "run", active: [2]string{off, on}}, map[string]int{"Holder": 1}},
+		"two of the locks of one family": {lock{name: "tenant-*/mail", mode: "run", active: [2]string{on, on}}, map[string]int{"Holder": 2}},
+	}
+	out, err := Lock(Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := decoded(t, out).panel(panel.Holder)
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if c.lock.name == "" {
+				c.lock.name = "x"
+			}
+			got := map[string]int{}
+			for _, target := range held.Targets {
+				if n := len(ask(t, allChosen(target.Expr), c.lock)); n > 0 {
+					got[target.RefID] = n
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The timeline of many locks is of those that moved, and of the replicas that
+// led.
+func TestTheTimelineShowsTheLocksThatMoved(t *testing.T) {
+	var locks []lock
+	for i := range 20 {
+		locks = append(locks, lock{name: fmt.Sprintf("still-%d", i), mode: "hold", active: [2]string{on, off}})
+	}
+	locks = append(locks,
+		lock{name: "moved", mode: "hold", active: [2]string{"1x20 0x20", "0x20 1x20"}},
+		lock{name: "run", mode: "run", active: [2]string{"0 1 0 1 0 1 0 1 0 1x31", off}})
+	expr := allChosen(decoded(t, overview(t)).panel(panel.HolderTimeline).expr("A"))
+	names := map[string]int{}
+	for _, s := range vector(t, expr, locks...) {
+		names[s.Metric.Get("lock_name")]++
+	}
+	if names["moved"] != 2 || names["run"] != 0 || len(names) != timelineLocks {
+		t.Errorf("got %v", names)
+	}
+}
+
 // allChosen puts what All stands for in place of the variables.
 func allChosen(expr string) string {
+	expr = strings.NewReplacer(`="$lock_name"`, `=~".*"`, "$__range", "20m", "$__rate_interval", "2m").Replace(expr)
 	for _, l := range append(Default().Scope.Labels, Default().Scope.Holder) {
 		expr = strings.ReplaceAll(expr, `"$`+l+`"`, `".*"`)
 	}
 	return expr
 }
 
-// ask evaluates after 20 minutes of samples every 30 seconds.
+// ask is the values of a vector.
 func ask(t *testing.T, expr string, locks ...lock) []float64 {
+	t.Helper()
+	var values []float64
+	for _, s := range vector(t, expr, locks...) {
+		values = append(values, s.F)
+	}
+	return values
+}
+
+// vector evaluates after 20 minutes of samples every 30 seconds.
+func vector(t *testing.T, expr string, locks ...lock) promql.Vector {
 	t.Helper()
 	var series []promeval.Series
 	for _, l := range locks {
 		series = append(series, l.series()...)
 	}
-	store, err := promeval.Load(series, 30*time.Second)
+	store, err := promeval.Load(series, 30*time.Second, promeval.V3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	vector, err := store.Query(t.Context(), expr, time.Unix(0, 0).Add(20*time.Minute))
+	result, err := store.Query(t.Context(), expr, time.Unix(0, 0).Add(20*time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var values []float64
-	for _, s := range vector {
-		values = append(values, s.F)
-	}
-	return values
+	return result
 }

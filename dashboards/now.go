@@ -77,26 +77,40 @@ func (q queries) backendTrouble() *stat.PanelBuilder {
 	})
 }
 
+// Tiles that fit beside each other and can still be read.
+const (
+	tilesCrowded = 4
+	tilesHeld    = 8
+	tilesRun     = 4
+)
+
 func (q queries) leaders() *stat.PanelBuilder {
+	held := query.Op(q.held(q.active()), "unless", q.crowded())
+	run := query.Op(q.run(q.active()), "unless", q.crowded())
 	return statPanel(about{
 		id: panel.Leaders, title: "Leaders",
 		description: "One tile per lock. Red is a held lock without a leader, or any lock with more leaders than allowed. A lock " +
-			"taken for single runs is running or idle, and idle is normal. A number counts the locks that share one label. The table says who leads.",
-		unit: units.Short, noValue: "no lock is reported: is the instrumentation built in, and scraped?", width: 24, height: 4,
+			"taken for single runs is running or idle, and idle is normal. A number counts the locks that share one label. Of many " +
+			"locks, those in trouble come first and some of the others are left out; the table has all of them and says who leads.",
+		unit: units.Short, noValue: "no lock is reported: is the instrumentation built in, and scraped?", width: 24, height: 5,
 		steps: []dashboard.Threshold{base(green)},
 		targets: []target{
-			{ref: "Crowded", expr: q.crowded(), legend: q.cfg.legend()},
-			{ref: "Held", expr: query.Op(q.held(q.active()), "unless", q.crowded()), legend: q.cfg.legend()},
-			{ref: "Run", expr: query.Op(q.run(q.active()), "unless", q.crowded()), legend: q.cfg.legend()},
+			{ref: "Crowded", expr: q.ranked("topk", tilesCrowded, q.crowded()), legend: q.legend},
+			{ref: "Held", expr: q.ranked("bottomk", tilesHeld, held), legend: q.legend},
+			{ref: "Run", expr: q.ranked("topk", tilesRun, run), legend: q.legend},
 		},
 	}).
 		Mappings([]dashboard.ValueMapping{words(says{0, "no leader", red}, says{1, "led", green}), several("", green)}).
 		OverrideByQuery("Crowded", []dashboard.DynamicConfigValue{
-			property("mappings", []dashboard.ValueMapping{several("too many leaders", red)}),
+			property("mappings", []dashboard.ValueMapping{several("too many", red)}),
 		}).
 		OverrideByQuery("Run", []dashboard.DynamicConfigValue{
 			property("mappings", []dashboard.ValueMapping{words(says{0, "idle", unseen}, says{1, "running", blue}), several("", blue)}),
 		}).
+		WithOverride(dashboard.MatcherConfig{Id: "byRegexp", Options: ".*"}, []dashboard.DynamicConfigValue{
+			property("links", []any{q.lockLink("${__field.labels." + catalog.LockName.Name + ":percentencode}")}),
+		}).
+		Text(common.NewVizTextDisplayOptionsBuilder().TitleSize(12).ValueSize(16)).
 		TextMode(common.BigValueTextModeValueAndName).
 		JustifyMode(common.BigValueJustifyModeCenter)
 }

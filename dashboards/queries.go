@@ -3,6 +3,7 @@ package dashboards
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
@@ -24,30 +25,93 @@ type queries struct {
 	locks query.Scope
 	// replicas sees the replicas that were picked.
 	replicas query.Scope
+	// legend names a lock among those that are shown.
+	legend string
+	// oneLock: the dashboard is of one lock by name, and panels need not
+	// leave out any.
+	oneLock bool
 }
 
+// newQueries reads all locks that the variables leave.
 func newQueries(cfg Config) (queries, error) {
-	selector, err := cfg.Scope.matchers()
+	return queries{cfg: cfg, legend: cfg.legend()}.scoped()
+}
+
+// newLockQueries reads one lock. What tells it from its namesakes is where
+// they are: the other labels of the scope.
+func newLockQueries(cfg Config) (queries, error) {
+	var where []string
+	for _, l := range cfg.Scope.Labels {
+		if l != catalog.LockName.Name {
+			where = append(where, "{{"+l+"}}")
+		}
+	}
+	if where == nil {
+		where = []string{"{{" + catalog.LockName.Name + "}}"}
+	}
+	return queries{cfg: cfg, legend: strings.Join(where, " "), oneLock: true}.scoped()
+}
+
+// replicaLegend names a lock and a replica.
+func (q queries) replicaLegend() string { return q.legend + " {{" + q.cfg.Scope.Holder + "}}" }
+
+func (q queries) scoped() (queries, error) {
+	if err := q.cfg.Validate(); err != nil {
+		return queries{}, err
+	}
+	scope := q.cfg.Scope
+	selector, err := scope.matchers()
 	if err != nil {
 		return queries{}, err
 	}
-	locks := query.Scope{
-		Labels:         cfg.Scope.Labels,
-		Holder:         cfg.Scope.Holder,
+	q.locks = query.Scope{
+		Labels:         scope.Labels,
+		Holder:         scope.Holder,
 		Matchers:       slices.Clone(selector),
 		TargetMatchers: slices.Clone(selector),
 	}
-	locks.TargetMatchers = slices.DeleteFunc(locks.TargetMatchers, func(m query.Matcher) bool { return m.Label == catalog.LockName.Name })
-	for _, l := range cfg.Scope.Labels {
-		picked := query.Matches(l, "$"+l)
-		locks.Matchers = append(locks.Matchers, picked)
+	q.locks.TargetMatchers = slices.DeleteFunc(q.locks.TargetMatchers, func(m query.Matcher) bool { return m.Label == catalog.LockName.Name })
+	for _, l := range scope.Labels {
+		q.locks.Matchers = append(q.locks.Matchers, q.chosen(l))
 		if l != catalog.LockName.Name {
-			locks.TargetMatchers = append(locks.TargetMatchers, picked)
+			q.locks.TargetMatchers = append(q.locks.TargetMatchers, q.chosen(l))
 		}
 	}
-	replicas := locks
-	replicas.Matchers = append(slices.Clone(locks.Matchers), query.Matches(cfg.Scope.Holder, "$"+cfg.Scope.Holder))
-	return queries{cfg: cfg, locks: locks, replicas: replicas}, nil
+	q.replicas = q.locks
+	picked := q.chosen(scope.Holder)
+	q.replicas.Matchers = append(slices.Clone(q.locks.Matchers), picked)
+	q.replicas.TargetMatchers = append(slices.Clone(q.locks.TargetMatchers), picked)
+	return q, nil
+}
+
+// chosen keeps what a variable chooses. A single value is compared as it is:
+// Grafana escapes a regular expression only where several can be chosen.
+func (q queries) chosen(label string) query.Matcher {
+	if q.oneLock && label == catalog.LockName.Name {
+		return query.Equal(label, "$"+label)
+	}
+	return query.Matches(label, "$"+label)
+}
+
+// most keeps the greatest of the series that there may be one of per lock: a
+// panel with hundreds of lines says nothing, and the table has them all.
+func (q queries) most(e query.Expr) query.Expr { return q.ranked("topk", drawnLocks, e) }
+
+// least keeps the smallest.
+func (q queries) least(e query.Expr) query.Expr { return q.ranked("bottomk", drawnLocks, e) }
+
+// How many locks a panel over time tells apart. The timeline has a line for
+// each leader of each.
+const (
+	drawnLocks    = 12
+	timelineLocks = 8
+)
+
+func (q queries) ranked(op string, n int, e query.Expr) query.Expr {
+	if q.oneLock {
+		return e
+	}
+	return query.Call(op, query.Number(float64(n)), e)
 }
 
 // active is 1 where a lock is held by anybody.
@@ -150,6 +214,14 @@ func (q queries) quantile(phi float64, m *catalog.Metric) query.Expr {
 	return query.Op(either, ">=", query.Number(0)) // drops NaN
 }
 
+// halfAndNearlyAll are two quantiles of a duration, with exemplars.
+func (q queries) halfAndNearlyAll(m *catalog.Metric) []target {
+	return []target{
+		{ref: "P50", expr: q.quantile(0.5, m), legend: "p50 " + q.legend},
+		{ref: "P99", expr: q.quantile(0.99, m), legend: "p99 " + q.legend, exemplars: true},
+	}
+}
+
 // perMinute is the rate of a counter over all locks that are shown, split by
 // the labels.
 func (q queries) perMinute(m *catalog.Metric, labels ...string) query.Expr {
@@ -159,6 +231,26 @@ func (q queries) perMinute(m *catalog.Metric, labels ...string) query.Expr {
 		total = query.By("sum", labels, rate)
 	}
 	return query.Op(query.Number(60), "*", total)
+}
+
+// movedMost keeps the series of the locks whose leadership moved most in the
+// range shown, those that are held before those that are taken for runs, and
+// of each lock the replicas that led. Both are judged over the whole range, so
+// that no line comes and goes.
+func (q queries) movedMost(e query.Expr) query.Expr {
+	led := query.Op(overAllShown("max_over_time", q.replicas.Metric(catalog.Active)), ">", query.Number(0))
+	shown := query.Op(e, "and", q.replicas.ByHolder("max", led))
+	if q.oneLock {
+		return shown
+	}
+	moves := q.locks.By("sum", overAllShown("changes", q.locks.Metric(catalog.Active)))
+	first := query.Op(q.held(moves), "+", query.Number(1e6))
+	return query.Op(shown, "and "+query.On(q.locks.Labels), q.ranked("topk", timelineLocks, query.Op(first, "or", moves)))
+}
+
+// overAllShown looks at the whole range that is shown, at each of its steps.
+func overAllShown(function string, e query.Expr) query.Expr {
+	return query.Expr(fmt.Sprintf("%s(%s[%s] @ end())", function, e, shownRange))
 }
 
 // increases is the growth of a counter per lock, split by more labels.

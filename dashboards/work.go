@@ -2,6 +2,7 @@ package dashboards
 
 import (
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 	"github.com/grafana/grafana-foundation-sdk/go/units"
@@ -21,18 +22,18 @@ func (q queries) work() row {
 }
 
 func (q queries) execution() *timeseries.PanelBuilder {
-	return linePanel(about{
+	return ranking(linePanel(about{
 		id: panel.Execution, title: "Duration of runs against the lease",
 		description: "Half of the runs of each lock are faster than p50, all but one in a hundred than p99; the dashed red line is its " +
 			"lease. Estimated within coarse buckets: whether a run came near its lease is exact in the panels about leases. Held leaderships are left out.",
 		unit: units.Seconds, noValue: "no run ended", width: 8, height: 8,
 		steps: plain(),
 		targets: []target{
-			{ref: "P50", expr: q.run(q.quantile(0.5, catalog.ExecutionDuration)), legend: "p50 " + q.cfg.legend()},
-			{ref: "P99", expr: q.run(q.quantile(0.99, catalog.ExecutionDuration)), legend: "p99 " + q.cfg.legend()},
-			{ref: "Lease", expr: q.run(q.leaseLength()), legend: "lease " + q.cfg.legend()},
+			{ref: "P50", expr: q.most(q.run(q.quantile(0.5, catalog.ExecutionDuration))), legend: "p50 " + q.legend},
+			{ref: "P99", expr: q.most(q.run(q.quantile(0.99, catalog.ExecutionDuration))), legend: "p99 " + q.legend, exemplars: true},
+			{ref: "Lease", expr: q.least(q.run(q.leaseLength())), legend: "lease " + q.legend},
 		},
-	}).
+	}), "max").
 		Min(0).
 		OverrideByQuery("Lease", []dashboard.DynamicConfigValue{
 			fixed(red), property("custom.lineStyle", map[string]any{"fill": "dash", "dash": []int{10, 10}}),
@@ -45,7 +46,7 @@ func (q queries) failures() *timeseries.PanelBuilder {
 		description: "Guarded bodies that returned an error or panicked. The lock did its part: look at the work itself.",
 		unit:        units.Short, noValue: "no data", width: 8, height: 8,
 		steps:   plain(),
-		targets: []target{{expr: q.increases(catalog.ExecutionFailures, "cause"), legend: "{{cause}}: " + q.cfg.legend()}},
+		targets: []target{{expr: q.most(q.increases(catalog.ExecutionFailures, "cause")), legend: "{{cause}}: " + q.legend}},
 	})
 }
 
@@ -58,8 +59,47 @@ func (q queries) workAfterLoss() *timeseries.PanelBuilder {
 		unit: units.Seconds, noValue: "no data", width: 8, height: 8,
 		steps: plain(),
 		targets: []target{{
-			expr:   q.replicas.ByHolder("sum", lost),
-			legend: q.cfg.legend() + "  {{" + q.cfg.Scope.Holder + "}}",
+			expr:   q.most(q.replicas.ByHolder("sum", lost)),
+			legend: q.replicaLegend(),
 		}},
 	})
+}
+
+func (q queries) working() *timeseries.PanelBuilder {
+	return linePanel(about{
+		id: panel.Working, title: "Holding the lock and doing the work",
+		description: "Holding a lock and working under it are two facts. Work above holding is work without protection: the body goes " +
+			"on after its lock is gone. Holding above work is normal where the lock guards no body.",
+		unit: units.Short, noValue: "no data", width: 12, height: 8,
+		steps: plain(),
+		targets: []target{
+			{ref: "Holding", expr: q.claims(), legend: "holding " + q.legend},
+			{ref: "Working", expr: q.locks.By("sum", q.locks.ByHolder("max", q.locks.Metric(catalog.Running))), legend: "working " + q.legend},
+		},
+	}).
+		Decimals(0).LineInterpolation(common.LineInterpolationStepAfter).
+		OverrideByQuery("Holding", []dashboard.DynamicConfigValue{fixed(green)}).
+		OverrideByQuery("Working", []dashboard.DynamicConfigValue{fixed(blue), property("custom.lineWidth", 2)})
+}
+
+func (q queries) cadence() *timeseries.PanelBuilder {
+	return linePanel(about{
+		id: panel.Cadence, title: "Time since the last run against the cadence",
+		description: "Time since the lock was last won. The dashed line is the declared time between two runs: a saw-tooth above it " +
+			"is a job that is overdue. A lock that is held has no cadence.",
+		unit: units.Seconds, noValue: "never won since the replicas started", width: 12, height: 8,
+		steps: plain(),
+		targets: []target{
+			{ref: "Age", expr: q.sinceAcquired(), legend: "since the last run " + q.legend},
+			{ref: "Expected", expr: q.locks.By("max", q.locks.Metric(catalog.ExpectedInterval)), legend: "declared " + q.legend},
+		},
+	}).
+		Min(0).
+		OverrideByQuery("Expected", []dashboard.DynamicConfigValue{
+			fixed(red), property("custom.lineStyle", map[string]any{"fill": "dash", "dash": []int{10, 10}}),
+		})
+}
+
+func (q queries) sinceAcquired() query.Expr {
+	return query.Op("time()", "-", q.locks.By("max", q.locks.Metric(catalog.LastAcquired)))
 }

@@ -34,7 +34,7 @@ var planned = []string{
 
 // grafana's folder can be mounted as Grafana's provisioning/dashboards.
 func grafana(c config) ([]output.File, error) {
-	overview, err := dashboards.Overview(c.boards())
+	boards, err := dashboardFiles("grafana/leaderscope/", c.boards())
 	if err != nil {
 		return nil, err
 	}
@@ -42,10 +42,20 @@ func grafana(c config) ([]output.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []output.File{
-		{Path: "grafana/leaderscope.yaml", Data: provisioning},
-		{Path: "grafana/leaderscope/overview.json", Data: overview},
-	}, nil
+	return append([]output.File{{Path: "grafana/leaderscope.yaml", Data: provisioning}}, boards...), nil
+}
+
+// dashboardFiles are the dashboards as Grafana itself writes them.
+func dashboardFiles(folder string, c dashboards.Config) ([]output.File, error) {
+	overview, err := dashboards.Overview(c)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := dashboards.Lock(c)
+	if err != nil {
+		return nil, err
+	}
+	return []output.File{{Path: folder + "overview.json", Data: overview}, {Path: folder + "lock.json", Data: lock}}, nil
 }
 
 func prometheus(c config) ([]output.File, error) {

@@ -3,10 +3,16 @@
 // by them, so a number is never reused or changed.
 package panel
 
-// OverviewUID is the default uid of the overview dashboard.
-const OverviewUID = "leaderscope-overview"
+// The default uids of the dashboards: of all locks, and of one.
+const (
+	OverviewUID = "leaderscope-overview"
+	LockUID     = "leaderscope-lock"
+)
 
-// Panels of the overview dashboard.
+// AlertPrefix begins the name of every alert.
+const AlertPrefix = "LeaderElection"
+
+// Panels, by what they show: a panel that both dashboards have has one number.
 const (
 	Leaders         = 1  // leaders now
 	Holders         = 2  // replicas that claim each lock
@@ -28,4 +34,17 @@ const (
 	NearLease       = 18 // how many locks came near or past their lease
 	BackendTrouble  = 19 // how many locks meet backend errors
 	Failures        = 20 // guarded bodies that failed
+
+	Holder          = 21 // who holds the lock now
+	State           = 22 // the worst that can be said of it
+	LeaseLeft       = 23 // share of the lease that is left now
+	LastAcquired    = 24 // time since the last term was gained
+	Declared        = 25 // lease, cadence and leaders, as declared
+	Replicas        = 26 // table of replicas
+	FencingToken    = 27 // fencing token and when it went back
+	AcquireDuration = 28 // time until an attempt ended
+	RenewalDuration = 29 // time that renewals took
+	Cadence         = 30 // time since the last term against the declared cadence
+	Working         = 31 // holding and working, which are two facts
+	Scraped         = 32 // which replicas are scraped
 )

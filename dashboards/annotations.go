@@ -1,0 +1,69 @@
+package dashboards
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// annotations mark moments on every panel that has a time axis.
+func (q queries) annotations() []cog.Builder[dashboard.AnnotationQuery] {
+	return []cog.Builder[dashboard.AnnotationQuery]{
+		q.annotation("Leadership won", blue, q.won(), q.legend, q.cfg.Scope.Labels...),
+		q.annotation("Alert firing", red, q.alerting(), "{{"+labels.AlertName+"}} "+q.legend, labels.AlertName),
+		q.annotation("Replica started", grey, q.started(), "{{"+q.cfg.Scope.Holder+"}}", q.cfg.Scope.Holder),
+	}
+}
+
+// annotation looks as often as its window is long, so that an event is marked
+// once.
+func (q queries) annotation(name, color string, e query.Expr, text string, tags ...string) *dashboard.AnnotationQueryBuilder {
+	expr, err := query.Pretty(e)
+	b := dashboard.NewAnnotationQueryBuilder().Name(name).Datasource(datasource()).
+		Enable(true).IconColor(color).Expr(expr).Step(q.eventWindow()).
+		TitleFormat(name).TextFormat(text).TagKeys(strings.Join(tags, ","))
+	if err != nil {
+		b.RecordError(name, err)
+	}
+	return b
+}
+
+func (q queries) eventWindow() string { return duration(4 * q.cfg.Scope.ScrapeInterval) }
+
+// won are the moments at which a lock that is campaigned for was won. Locks
+// taken for single runs are won all the time.
+func (q queries) won() query.Expr {
+	won := query.Over("increase", q.locks.Metric(catalog.Acquired), q.eventWindow())
+	return q.held(query.Op(q.locks.By("sum", won), ">", query.Number(0.5)))
+}
+
+// alerting are the alerts of the locks shown, and those that name no lock.
+func (q queries) alerting() query.Expr {
+	common := []query.Matcher{
+		query.Matches(labels.AlertName, panel.AlertPrefix+".*"),
+		query.Equal("alertstate", "firing"),
+	}
+	for _, l := range q.locks.TargetLabels() {
+		common = append(common, q.chosen(l))
+	}
+	firing := func(m query.Matcher) query.Expr {
+		return query.Selector("ALERTS", append(slices.Clone(common), m)...)
+	}
+	return query.Op(firing(q.chosen(catalog.LockName.Name)), "or", firing(query.Equal(catalog.LockName.Name, "")))
+}
+
+// started are the replicas that appeared, or whose counters began anew.
+func (q queries) started() query.Expr {
+	by := append(q.locks.TargetLabels(), q.cfg.Scope.Holder)
+	here := q.replicas.Metric(catalog.ElectorInfo)
+	appeared := query.Op(query.By("group", by, here), "unless", query.By("group", by, query.Offset(here, q.eventWindow())))
+	began := query.Op(query.Over("resets", q.replicas.Metric(catalog.Attempts), q.eventWindow()), ">", query.Number(0))
+	return query.Op(appeared, "or", query.By("group", by, began))
+}

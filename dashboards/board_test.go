@@ -1,0 +1,415 @@
+package dashboards
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/cog/plugins"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/finish"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/promcheck"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// configurations must all give a good dashboard.
+var configurations = map[string]func(*Config){
+	"default": func(*Config) {},
+	"pods of one team": func(c *Config) {
+		c.Scope = Scope{Labels: []string{"team", "lock_name"}, Holder: "pod", Selector: `env="prod",team=~"a|b"`, ScrapeInterval: time.Minute}
+		c.UID, c.Title, c.Legend, c.Folder, c.RunbookURL = "fork", "Fork", "{{lock_name}}", "", ""
+	},
+	"locks alone": func(c *Config) { c.Scope.Labels = []string{"lock_name"} },
+}
+
+// boards are the dashboards by the name of their file.
+var boards = map[string]func(Config) ([]byte, error){"overview": Overview, "lock": Lock}
+
+func eachBoard(t *testing.T, test func(t *testing.T, name string, cfg Config, out []byte)) {
+	for name, build := range boards {
+		for title, change := range configurations {
+			t.Run(name+"/"+title, func(t *testing.T) {
+				cfg := Default()
+				change(&cfg)
+				out, err := build(cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				test(t, name, cfg, out)
+			})
+		}
+	}
+}
+
+func TestDashboardsAreTheGoldenFiles(t *testing.T) {
+	eachBoard(t, func(t *testing.T, name string, cfg Config, out []byte) {
+		golden(t, filepath.Join(goldenDir(cfg), "leaderscope", name+".json"), out)
+	})
+}
+
+func TestProvisioningIsTheGoldenFile(t *testing.T) {
+	for title, change := range configurations {
+		t.Run(title, func(t *testing.T) {
+			cfg := Default()
+			change(&cfg)
+			out, err := Provisioning(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, filepath.Join(goldenDir(cfg), "leaderscope.yaml"), out)
+		})
+	}
+}
+
+// goldenDir of the default holds the files that people import.
+func goldenDir(cfg Config) string {
+	if cfg.Scope.Labels[0] == "cluster" {
+		return "generated/grafana"
+	}
+	return filepath.Join("testdata", cfg.Scope.Labels[0])
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s, rewrite with go test ./dashboards -update (-want +got):\n%s", name, diff)
+	}
+}
+
+func TestDashboardsAreTheSameEachTime(t *testing.T) {
+	eachBoard(t, func(t *testing.T, name string, cfg Config, want []byte) {
+		for range 20 {
+			got, err := boards[name](cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(want, got) {
+				t.Fatal("two builds differ")
+			}
+		}
+	})
+}
+
+// The SDK's strict reader knows the fields of every panel and query type. It
+// returns a typed nil where all is well, and takes a query for a Prometheus
+// query only if its own data source says so.
+func TestDashboardsPassTheStrictReader(t *testing.T) {
+	plugins.RegisterDefaultPlugins()
+	strict := func(out []byte) (problems cog.BuildErrors) {
+		var d finish.Dashboard
+		errors.As(d.UnmarshalJSONStrict(out), &problems)
+		return problems
+	}
+	eachBoard(t, func(t *testing.T, _ string, _ Config, out []byte) {
+		if problems := strict(out); len(problems) > 0 {
+			t.Errorf("strict reading: %v", problems)
+		}
+		if err := decoded(t, out).sdk.Validate(); err != nil {
+			t.Errorf("validate: %v", err)
+		}
+		for _, field := range []string{"legendFormat", "colorMode", "graphTooltip", "allValue"} {
+			if broken := bytes.ReplaceAll(out, []byte(`"`+field+`"`), []byte(`"`+field+`s"`)); len(strict(broken)) == 0 {
+				t.Errorf("strict reading does not notice %ss", field)
+			}
+		}
+	})
+}
+
+// acrossLocks are the panels that speak of all chosen locks at once.
+var acrossLocks = []int{
+	panel.Leaderless, panel.Crowded, panel.NearLease, panel.BackendTrouble,
+	panel.Transitions, panel.Outcomes, panel.LeaseUsage, panel.Renewals, panel.Instrumentation, panel.Scraped,
+}
+
+func TestEveryExpressionPassesTheStaticChecks(t *testing.T) {
+	eachBoard(t, func(t *testing.T, _ string, cfg Config, out []byte) {
+		onTargets := append(slices.Clone(cfg.Scope.Labels), cfg.Scope.Holder, "env", "team")
+		b := decoded(t, out)
+		for _, a := range b.Annotations.List {
+			opts := []promcheck.Option{promcheck.TargetLabels(onTargets...)}
+			if a.Name == "Replica started" {
+				opts = append(opts, promcheck.AcrossLocks())
+			}
+			for _, problem := range promcheck.Expr(a.Expr, opts...) {
+				t.Errorf("annotation %s: %v", a.Name, problem)
+			}
+		}
+		for _, p := range b.Panels {
+			opts := []promcheck.Option{promcheck.TargetLabels(onTargets...)}
+			if slices.Contains(acrossLocks, p.ID) {
+				opts = append(opts, promcheck.AcrossLocks())
+			}
+			for _, target := range p.Targets {
+				for _, problem := range promcheck.Expr(target.Expr, opts...) {
+					t.Errorf("panel %q, query %s: %v", p.Title, target.RefID, problem)
+				}
+			}
+		}
+	})
+}
+
+func TestEverySelectorHeedsTheChosenLocks(t *testing.T) {
+	eachBoard(t, func(t *testing.T, _ string, cfg Config, out []byte) {
+		for where, expr := range decoded(t, out).expressions() {
+			parsed, err := query.Parse(query.Expr(expr))
+			if err != nil {
+				t.Fatalf("%s: %v", where, err)
+			}
+			parser.Inspect(parsed, func(n parser.Node, _ []parser.Node) error {
+				s, ok := n.(*parser.VectorSelector)
+				if !ok {
+					return nil
+				}
+				m, _ := catalog.ByName(s.Name)
+				for _, l := range cfg.Scope.Labels {
+					if l == catalog.LockName.Name && (m == nil || !m.PerLock) {
+						continue
+					}
+					if !slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool { return m.Name == l && m.Value == "$"+l }) {
+						t.Errorf("%s: %s ignores $%s", where, s.Name, l)
+					}
+				}
+				return nil
+			})
+		}
+	})
+}
+
+func TestLeadershipIsReadByLock(t *testing.T) {
+	got := decoded(t, overview(t)).panel(panel.Leaders).Targets
+	flat := strings.Join(strings.Fields(got[1].Expr), " ")
+	if !regexp.MustCompile(`max by \([a-z_, ]*lock_name\) \( ?leader_active\{`).MatchString(flat) {
+		t.Errorf("got %s", flat)
+	}
+}
+
+func TestEveryPanelHasTheIdThatAlertsLinkTo(t *testing.T) {
+	want := map[string][]int{
+		"overview": {
+			panel.Leaderless, panel.Crowded, panel.NearLease, panel.BackendTrouble, panel.Leaders, panel.Locks,
+			panel.HolderTimeline, panel.Holders, panel.Transitions,
+			panel.Outcomes, panel.BackendErrors, panel.Waiting,
+			panel.Headroom, panel.LeaseUsage, panel.Overruns, panel.Renewals,
+			panel.Execution, panel.Failures, panel.WorkAfterLoss,
+			panel.Instrumentation,
+		},
+		"lock": {
+			panel.Holder, panel.State, panel.LeaseLeft, panel.LastAcquired, panel.Declared, panel.Replicas,
+			panel.HolderTimeline, panel.Transitions, panel.FencingToken,
+			panel.Outcomes, panel.BackendErrors, panel.Waiting, panel.AcquireDuration,
+			panel.Headroom, panel.LeaseUsage, panel.Overruns, panel.Renewals, panel.RenewalDuration,
+			panel.Execution, panel.Cadence, panel.Working, panel.Failures, panel.WorkAfterLoss,
+			panel.Scraped, panel.Instrumentation,
+		},
+	}
+	eachBoard(t, func(t *testing.T, name string, _ Config, out []byte) {
+		var got []int
+		for _, p := range decoded(t, out).Panels {
+			if p.Type != "row" {
+				got = append(got, p.ID)
+			}
+		}
+		if diff := cmp.Diff(want[name], got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+// An id is in every alert that was sent: it never comes to mean another panel.
+func TestIdsNeverChange(t *testing.T) {
+	ids := []int{
+		1: panel.Leaders, 2: panel.Holders, 3: panel.HolderTimeline, 4: panel.Outcomes, 5: panel.BackendErrors, 6: panel.Transitions,
+		7: panel.Waiting, 8: panel.Execution, 9: panel.LeaseUsage, 10: panel.Headroom, 11: panel.Renewals, 12: panel.WorkAfterLoss,
+		13: panel.Locks, 14: panel.Overruns, 15: panel.Instrumentation, 16: panel.Leaderless, 17: panel.Crowded, 18: panel.NearLease,
+		19: panel.BackendTrouble, 20: panel.Failures, 21: panel.Holder, 22: panel.State, 23: panel.LeaseLeft, 24: panel.LastAcquired,
+		25: panel.Declared, 26: panel.Replicas, 27: panel.FencingToken, 28: panel.AcquireDuration, 29: panel.RenewalDuration,
+		30: panel.Cadence, 31: panel.Working, 32: panel.Scraped,
+	}
+	for want, got := range ids {
+		if want != got {
+			t.Errorf("panel %d is %d now", want, got)
+		}
+	}
+}
+
+func TestNoTwoPanelsAreAlike(t *testing.T) {
+	eachBoard(t, func(t *testing.T, _ string, _ Config, out []byte) {
+		seen := map[string]string{}
+		for _, p := range decoded(t, out).Panels {
+			queries := ""
+			for _, target := range p.Targets {
+				queries += target.Expr + "\n"
+			}
+			if other, ok := seen[queries]; ok && queries != "" {
+				t.Errorf("panel %q asks what %q asks", p.Title, other)
+			}
+			seen[queries] = p.Title
+		}
+	})
+}
+
+func TestTheDashboardsLeadToEachOther(t *testing.T) {
+	for name, link := range map[string]string{"overview": `"url": "/d/leaderscope-lock"`, "lock": `"url": "/d/leaderscope-overview"`} {
+		out, err := boards[name](Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(out), link) {
+			t.Errorf("%s lacks %s", name, link)
+		}
+	}
+	if row := "/d/leaderscope-lock?${datasource:queryparam}&${cluster:queryparam}&${namespace:queryparam}&${job:queryparam}" +
+		"&var-lock_name=${__value.raw:percentencode}&${__url_time_range}"; !strings.Contains(string(overview(t)), row) {
+		t.Errorf("the table lacks %s", row)
+	}
+}
+
+// However many locks there are, a panel over time tells few apart; one lock's
+// panels leave nothing out.
+func TestPanelsOverTimeDrawFewLocks(t *testing.T) {
+	ranked := regexp.MustCompile(`(top|bottom)k ?\(`)
+	for name, build := range boards {
+		out, err := build(Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range decoded(t, out).Panels {
+			for _, target := range p.Targets {
+				across := slices.Contains(acrossLocks, p.ID) && target.RefID != "Regressed"
+				over := (p.Type == "timeseries" || p.Type == "state-timeline") && !across
+				if got := ranked.MatchString(target.Expr); over && got != (name == "overview") {
+					t.Errorf("%s, panel %q, query %s: limited: %v", name, p.Title, target.RefID, got)
+				}
+			}
+		}
+	}
+}
+
+func TestNothingNamesADataSource(t *testing.T) {
+	eachBoard(t, func(t *testing.T, _ string, _ Config, out []byte) {
+		var all any
+		if err := json.Unmarshal(out, &all); err != nil {
+			t.Fatal(err)
+		}
+		seen := 0
+		visit(all, func(key string, value any) {
+			if key != "datasource" {
+				return
+			}
+			seen++
+			if diff := cmp.Diff(map[string]any{"type": "prometheus", "uid": "${datasource}"}, value); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+		if seen < 50 {
+			t.Errorf("only %d data sources", seen)
+		}
+		if strings.Contains(string(out), "${DS_") || strings.Contains(string(out), "__inputs") {
+			t.Error("a placeholder that only the import dialog fills")
+		}
+	})
+}
+
+func TestRatesUseGrafanasInterval(t *testing.T) {
+	fixed := regexp.MustCompile(`\[([0-9]+[smhd])[\]:]`)
+	allowed := map[int][]string{
+		panel.NearLease: {"30m"}, panel.BackendTrouble: {"10m"}, panel.Locks: {"30m", "10m"},
+		panel.BackendErrors: {"10m"}, panel.Instrumentation: {"1h"}, panel.Scraped: {"1h"},
+		panel.State: {"30m", "10m"},
+	}
+	eachBoard(t, func(t *testing.T, _ string, _ Config, out []byte) {
+		for _, p := range decoded(t, out).Panels {
+			for _, target := range p.Targets {
+				for _, m := range fixed.FindAllStringSubmatch(target.Expr, -1) {
+					if !slices.Contains(allowed[p.ID], m[1]) {
+						t.Errorf("panel %q looks at a fixed %s", p.Title, m[1])
+					}
+				}
+			}
+		}
+	})
+}
+
+// Ids that Grafana 13 knows; a wrong one is ignored in silence.
+func TestOnlyKnownIdsAreUsed(t *testing.T) {
+	known := map[string][]string{
+		"unit":           {"none", "short", "s", "percentunit", "cpm", "dateTimeFromNow"},
+		"calcs":          {"lastNotNull", "max", "min"},
+		"matcher":        {"byName", "byFrameRefID", "byRegexp"},
+		"transformation": {"merge", "organize"},
+		"property": {"unit", "decimals", "color", "thresholds", "mappings", "links",
+			"custom.width", "custom.minWidth", "custom.align", "custom.cellOptions", "custom.lineWidth", "custom.lineStyle",
+			"custom.drawStyle", "custom.pointSize"},
+		"panel": {"row", "stat", "timeseries", "state-timeline", "heatmap", "table"},
+	}
+	check := func(kind, id string) {
+		if !slices.Contains(known[kind], id) {
+			t.Errorf("%s %q is not among the known ones", kind, id)
+		}
+	}
+	eachBoard(t, func(t *testing.T, _ string, _ Config, out []byte) {
+		for _, p := range decoded(t, out).Panels {
+			check("panel", p.Type)
+			for _, tr := range p.Transformations {
+				check("transformation", tr.ID)
+			}
+			for _, o := range p.FieldConfig.Overrides {
+				check("matcher", o.Matcher.ID)
+				for _, prop := range o.Properties {
+					check("property", prop.ID)
+				}
+			}
+			visit(p.raw, func(key string, value any) {
+				switch v := value.(type) {
+				case string:
+					if key == "unit" {
+						check("unit", v)
+					}
+				case []any:
+					if key == "calcs" {
+						for _, c := range v {
+							check("calcs", c.(string))
+						}
+					}
+				}
+			})
+		}
+	})
+}
+
+func overview(t *testing.T) []byte {
+	t.Helper()
+	out, err := Overview(Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

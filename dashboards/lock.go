@@ -1,0 +1,116 @@
+package dashboards
+
+import (
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/statetimeline"
+	"github.com/grafana/grafana-foundation-sdk/go/units"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// Lock is the dashboard "Leader election / Lock" as JSON in Grafana's classic
+// schema: one lock, who led when, how attempts end, runs against the lease,
+// renewals, fencing token, work after loss, and whether all this can be
+// believed. One configuration always gives the same bytes. The error is a
+// [*KeyError] where the configuration is to blame. Lock is safe for concurrent
+// use.
+func Lock(cfg Config) ([]byte, error) {
+	q, err := newLockQueries(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return q.build(
+		page{
+			Identity: cfg.Lock, other: Identity{cfg.UID, cfg.Title},
+			description: "One lock: who led when, how attempts end, how close work came to the end of the lease, and what happened after.",
+		},
+		q.lockNow(),
+		q.lockLeadership(),
+		q.lockAcquisition(),
+		q.lockLease(),
+		q.lockWork(),
+		q.lockInstrumentation(),
+	)
+}
+
+// lockNow answers whoever came from an alert: who has the lock, what is wrong
+// with it, and what each replica is doing.
+func (q queries) lockNow() row {
+	return row{"Right now", []cog.Builder[dashboard.Panel]{
+		q.holderNow(),
+		q.stateNow(),
+		q.leaseLeftNow(),
+		q.lastAcquired(),
+		q.declared(),
+		q.replicasTable(),
+	}}
+}
+
+// lockLeadership shows how leadership moved between the replicas.
+func (q queries) lockLeadership() row {
+	return row{"Leadership over time", []cog.Builder[dashboard.Panel]{
+		q.holderTimeline().Height(6),
+		q.transitions(),
+		q.fencingToken(),
+	}}
+}
+
+func (q queries) lockAcquisition() row {
+	return row{"Acquiring", []cog.Builder[dashboard.Panel]{
+		q.outcomes().Span(12),
+		q.backendErrors().Span(12),
+		q.waiting().Span(12),
+		q.acquireDuration(),
+	}}
+}
+
+func (q queries) lockLease() row {
+	return row{"Lease", []cog.Builder[dashboard.Panel]{
+		q.leaseHeadroom(),
+		q.leaseUsage(),
+		q.leaseOverruns().Span(8),
+		q.renewals().Span(8),
+		q.renewalDuration().Span(8),
+	}}
+}
+
+func (q queries) lockWork() row {
+	return row{"Work under the lock", []cog.Builder[dashboard.Panel]{
+		q.execution().Span(12),
+		q.cadence(),
+		q.working().Span(8),
+		q.failures(),
+		q.workAfterLoss(),
+	}}
+}
+
+func (q queries) lockInstrumentation() row {
+	return row{"Can this be believed?", []cog.Builder[dashboard.Panel]{
+		q.scraped(),
+		q.health(),
+	}}
+}
+
+func (q queries) scraped() *statetimeline.PanelBuilder {
+	up := query.By("max", append(q.locks.TargetLabels(), q.cfg.Scope.Holder), q.replicas.Up())
+	return timelinePanel(about{
+		id: panel.Scraped, title: "Replicas scraped",
+		description: "Whether Prometheus reaches the replicas of the services that have this lock. While one cannot be reached, nobody " +
+			"knows whether it leads: its last values are not shown. On push pipelines there is no such series.",
+		unit: units.Short, noValue: "nothing is scraped: the metrics are pushed, or the labels of up differ", width: 24, height: 6,
+		steps:   []dashboard.Threshold{base(red), from(1, green)},
+		targets: []target{{expr: sortedBy(q.scrapedTargets(up), q.cfg.Scope.Holder), legend: q.replicaLegend()}},
+	}).
+		Mappings([]dashboard.ValueMapping{words(says{0, "down", red}, says{1, "up", green})}).
+		PerPage(20)
+}
+
+// scrapedTargets keeps the targets that showed this lock within an hour.
+func (q queries) scrapedTargets(e query.Expr) query.Expr {
+	by := append(q.locks.TargetLabels(), q.cfg.Scope.Holder)
+	seen := query.Over("last_over_time", q.replicas.Metric(catalog.Attempts), "1h")
+	return query.Op(e, "and "+query.On(by), query.By("group", by, seen))
+}

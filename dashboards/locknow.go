@@ -1,0 +1,138 @@
+package dashboards
+
+import (
+	"slices"
+
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/stat"
+	"github.com/grafana/grafana-foundation-sdk/go/table"
+	"github.com/grafana/grafana-foundation-sdk/go/units"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+func (q queries) holderNow() *stat.PanelBuilder {
+	leading := query.Op(q.locks.ByHolder("max", q.locks.Metric(catalog.Active)), ">", query.Number(0))
+	on := query.On(q.locks.Labels)
+	holder := "{{" + q.cfg.Scope.Holder + "}}"
+	return statPanel(about{
+		id: panel.Holder, title: "Held by",
+		description: "The replica that holds the lock now. Several in red: more than the elector allows, two replicas do the same work. " +
+			"A lock taken for single runs is idle most of the time.",
+		unit: units.Short, noValue: "not reported", width: 7, height: 4,
+		steps: []dashboard.Threshold{base(green)},
+		targets: []target{
+			{ref: "Crowd", expr: query.Op(leading, "and "+on, q.crowded()), legend: holder},
+			{ref: "Holder", expr: query.Op(leading, "unless "+on, q.crowded()), legend: holder},
+			{ref: "Nobody", expr: q.leaderless(), legend: "nobody"},
+			{ref: "Idle", expr: q.run(query.Op(q.active(), "==", query.Number(0))), legend: "idle"},
+		},
+	}).
+		OverrideByQuery("Crowd", []dashboard.DynamicConfigValue{fixed(red)}).
+		OverrideByQuery("Nobody", []dashboard.DynamicConfigValue{fixed(red)}).
+		OverrideByQuery("Idle", []dashboard.DynamicConfigValue{fixed(unseen)}).
+		TextMode(common.BigValueTextModeName)
+}
+
+func (q queries) stateNow() *stat.PanelBuilder {
+	return statPanel(about{
+		id: panel.State, title: "State",
+		description: "The worst that can be said of the lock: no leader, too many leaders, a term past its lease or near it within " +
+			duration(q.cfg.Thresholds.LeaseWindow) + ", backend errors within " + duration(q.cfg.Thresholds.ErrorWindow) + ".",
+		unit: units.Short, noValue: "not reported", width: 5, height: 4,
+		steps:   plain(),
+		targets: []target{{expr: q.state(), legend: q.legend}},
+	}).
+		Mappings([]dashboard.ValueMapping{stateWords()}).
+		TextMode(common.BigValueTextModeValue)
+}
+
+func (q queries) leaseLeftNow() *stat.PanelBuilder {
+	return statPanel(about{
+		id: panel.LeaseLeft, title: "Lease left now",
+		description: "Time until the lease of the present term ends, and its share of the lease. Negative: the lease is over and the " +
+			"work goes on.",
+		unit: units.PercentUnit, noValue: "not held, or no lease end is known", width: 4, height: 4,
+		steps: q.leaseSteps(),
+		targets: []target{
+			{ref: "Share", expr: q.leaseLeft(), legend: "of the lease"},
+			{ref: "Time", expr: q.headroom(), legend: "time"},
+		},
+	}).
+		Decimals(0).
+		OverrideByQuery("Time", []dashboard.DynamicConfigValue{
+			property("unit", units.Seconds), property("decimals", 1), steps(base(red), from(0, blue)),
+		}).
+		TextMode(common.BigValueTextModeValue)
+}
+
+func (q queries) lastAcquired() *stat.PanelBuilder {
+	return statPanel(about{
+		id: panel.LastAcquired, title: "Last acquired",
+		description: "Time since the lock was last won. For a lock taken for single runs this should stay below the declared cadence; " +
+			"a leader that has led for long was elected long ago.",
+		unit: units.Seconds, noValue: "never since the replicas started", width: 4, height: 4,
+		steps:   plain(),
+		targets: []target{{expr: q.sinceAcquired(), legend: "ago"}},
+	}).
+		Decimals(0).
+		TextMode(common.BigValueTextModeValue)
+}
+
+func (q queries) declared() *stat.PanelBuilder {
+	return statPanel(about{
+		id: panel.Declared, title: "As declared",
+		description: "The lease, the time between two runs, and how many leaders the elector allows. The cadence is there where the " +
+			"service declares it; without it nobody notices a job that stopped.",
+		unit: units.Seconds, noValue: "nothing is declared", width: 4, height: 4,
+		steps: []dashboard.Threshold{base(grey)},
+		targets: []target{
+			{ref: "Lease", expr: q.leaseLength(), legend: "lease"},
+			{ref: "Cadence", expr: q.locks.By("max", q.locks.Metric(catalog.ExpectedInterval)), legend: "cadence"},
+			{ref: "Leaders", expr: q.allowed(), legend: "leaders"},
+		},
+	}).
+		OverrideByQuery("Leaders", []dashboard.DynamicConfigValue{property("unit", units.Short)}).
+		ColorMode(common.BigValueColorModeNone).
+		TextMode(common.BigValueTextModeValueAndName)
+}
+
+// replicasTable says what each replica is doing about the lock, those that
+// lead first.
+func (q queries) replicasTable() *table.PanelBuilder {
+	columns := q.replicaColumns()
+	return q.styled(columns, tablePanel(about{
+		id: panel.Replicas, title: "Replicas",
+		description: "One row per replica that reports the lock. Work that runs where the lock is not held is work without " +
+			"protection. A replica that waits for long while nobody leads cannot win: look at its log. – means unknown, not 0.",
+		unit: units.Short, noValue: "–", width: 24, height: 6,
+		steps:   []dashboard.Threshold{base(grey)},
+		targets: targetsOf(columns),
+	})).
+		SortBy([]cog.Builder[common.TableSortByFieldState]{common.NewTableSortByFieldStateBuilder().DisplayName("Lock").Desc(true)})
+}
+
+func (q queries) replicaColumns() []column {
+	each := func(op string, m *catalog.Metric) query.Expr { return q.replicas.ByHolder(op, q.replicas.Metric(m)) }
+	seconds := []dashboard.DynamicConfigValue{width(110), property("unit", units.Seconds), property("decimals", 1)}
+	info := append(slices.Clone(q.locks.Labels), q.cfg.Scope.Holder, "mode", "backend", "family")
+	return []column{
+		{ref: "Active", title: "Lock", expr: each("max", catalog.Active), labels: []heading{{label: q.cfg.Scope.Holder, title: "Replica"}},
+			style: []dashboard.DynamicConfigValue{
+				property("mappings", []dashboard.ValueMapping{words(says{0, "not held", grey}, says{1, "holds it", green}), several("", green)}),
+				property("custom.cellOptions", map[string]any{"type": "color-text"}), width(110), property("custom.align", "left"),
+			}},
+		{ref: "Running", title: "Works", expr: each("max", catalog.Running), style: []dashboard.DynamicConfigValue{width(80)}},
+		{ref: "Waiting", title: "Waits since", expr: each("max", catalog.PendingAge), style: seconds},
+		{ref: "Headroom", title: "Headroom", expr: each("min", catalog.LeaseHeadroom), style: seconds},
+		{ref: "Token", title: "Fencing token", expr: each("max", catalog.FencingToken), style: []dashboard.DynamicConfigValue{
+			width(130), property("unit", units.NoUnit)}},
+		{ref: "Acquired", title: "Last acquired", expr: query.Op(each("max", catalog.LastAcquired), "*", query.Number(1000)),
+			style: []dashboard.DynamicConfigValue{width(150), property("unit", units.DateTimeFromNow)}},
+		{ref: "Info", expr: query.By("max", info, q.replicas.Metric(catalog.ElectorInfo)), labels: infoHeadings()},
+	}
+}
