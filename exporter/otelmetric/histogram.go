@@ -1,0 +1,71 @@
+package otelmetric
+
+import (
+	"context"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+)
+
+// histogram is a synchronous instrument.
+type histogram struct {
+	metric     *catalog.Metric
+	instrument metric.Float64Histogram
+}
+
+// newHistogram makes the instrument; the API gives one that does nothing when
+// the provider cannot.
+func newHistogram(meter metric.Meter, m *catalog.Metric) (histogram, bool) {
+	i, err := meter.Float64Histogram(m.OTel, metric.WithDescription(m.Help), metric.WithUnit(m.Unit), metric.WithExplicitBucketBoundaries(m.Bounds...))
+	if err != nil {
+		otel.Handle(err)
+		return histogram{}, false
+	}
+	return histogram{m, i}, true
+}
+
+// binder and finisher are what go.opentelemetry.io/otel/metric/x proposes for
+// instruments. With the first, recording skips the search for the attributes;
+// with the second, the SDK forgets a lock that is gone.
+type (
+	binder interface {
+		Bind(attrs ...attribute.KeyValue) metric.Float64Histogram
+	}
+	finisher interface {
+		Finish(ctx context.Context, attrs ...attribute.KeyValue)
+	}
+)
+
+// bind returns the instrument of one lock and the options that it then takes.
+func (h histogram) bind(name attribute.KeyValue, options []metric.RecordOption) (metric.Float64Histogram, []metric.RecordOption) {
+	if b, ok := h.instrument.(binder); ok {
+		return b.Bind(name), nil
+	}
+	return h.instrument, options
+}
+
+// finish reports whether the SDK forgot the lock.
+func (h histogram) finish(name attribute.KeyValue) bool {
+	f, ok := h.instrument.(finisher)
+	if ok {
+		f.Finish(context.Background(), name)
+	}
+	return ok
+}
+
+// Unobserved visits the histograms of locks for which the SDK has no data
+// point yet, because a synchronous instrument begins with its first
+// observation. They are at zero, as exporter/prom shows them, and a rate needs
+// to see that zero. visit must not call back. A Producer can report them;
+// package otelsetup has one.
+func (e *Exporter) Unobserved(visit func(m *catalog.Metric, lock string)) {
+	e.shared.m.Collect(func(s *instrument.Sample) {
+		if s.Histogram != nil && s.Histogram.Count() == 0 && !e.shared.locks.recorded(s.Metric, s.Lock) {
+			visit(s.Metric, s.Lock)
+		}
+	})
+}

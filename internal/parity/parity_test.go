@@ -1,0 +1,104 @@
+package parity
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/leaderscope/leaderscope/exporter/otelmetric/otelsetup"
+	"github.com/leaderscope/leaderscope/exporter/prom"
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/internal/scenario"
+)
+
+// golden is the one file that both exporters are compared with; the tests of
+// exporter/prom write it.
+const golden = "../../exporter/prom/testdata/scenario.prom"
+
+func newMiddleware(t *testing.T, opts ...instrument.Option) *instrument.Middleware {
+	t.Helper()
+	policy, err := scenario.Redactor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := instrument.New(append([]instrument.Option{instrument.WithRedactor(policy)}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// setup makes an OpenTelemetry pipeline that ends with the test.
+func setup(t *testing.T, m *instrument.Middleware, opts ...otelsetup.Option) *otelsetup.Pipeline {
+	t.Helper()
+	p, err := otelsetup.Setup(m, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+func register(t *testing.T, r prometheus.Registerer, m *instrument.Middleware) {
+	t.Helper()
+	if _, err := prom.Register(r, m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func scrape(t *testing.T, g prometheus.Gatherer) string {
+	t.Helper()
+	text, err := exposition(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func wanted(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := storedText(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return want
+}
+
+func TestC52BothExportersGiveTheGoldenSeriesOfOneScenario(t *testing.T) {
+	want := wanted(t)
+	synctest.Test(t, func(t *testing.T) {
+		m := newMiddleware(t)
+		native, otel := prometheus.NewPedanticRegistry(), prometheus.NewRegistry()
+		register(t, native, m)
+		setup(t, m, otelsetup.WithPrometheus(otel))
+		if err := scenario.Play(m); err != nil {
+			t.Fatal(err)
+		}
+		for name, g := range map[string]prometheus.Gatherer{"client_golang": native, "OpenTelemetry": otel} {
+			got := scrape(t, g)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-golden +got):\n%s", name, diff)
+			}
+			for _, secret := range scenario.Secrets {
+				if strings.Contains(got, secret) {
+					t.Errorf("%s: the exposition contains %q", name, secret)
+				}
+			}
+		}
+		time.Sleep(scenario.Length)
+	})
+}
