@@ -28,7 +28,7 @@ func TestNoSeriesMakeARuleFail(t *testing.T) {
 				series = append(series, s)
 			}
 		}
-		store, err := promeval.Load(series, 30*time.Second)
+		store, err := promeval.Load(series, 30*time.Second, promeval.V3)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/common/model"
 
+	"github.com/leaderscope/leaderscope/internal/promeval"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -197,7 +198,7 @@ func TestEveryMutationOfTheRulesIsNoticed(t *testing.T) {
 				t.Fatal("the mutation changes no rule: write it anew")
 			}
 			s := scenarioTitled(t, m.caughtBy)
-			fired, err := s.firings(t.Context(), rules, seriesOf(t, s, Default()))
+			fired, err := s.firings(t.Context(), rules, seriesOf(t, s, Default()), promeval.V3)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,11 +16,15 @@ import (
 func (s scenario) title() string { return s.id + " " + s.name }
 
 // firings evaluates rules over series of the scenario.
-func (s scenario) firings(ctx context.Context, rules []Rule, series []promeval.Series) ([]promeval.Firing, error) {
-	store, err := promeval.Load(series, s.every)
+func (s scenario) firings(ctx context.Context, rules []Rule, series []promeval.Series, version promeval.Version) ([]promeval.Firing, error) {
+	store, err := promeval.Load(series, s.every, version)
 	if err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", s.title(), err)
 	}
+	return s.run(ctx, rules, store)
+}
+
+func (s scenario) run(ctx context.Context, rules []Rule, store *promeval.Store) ([]promeval.Firing, error) {
 	var all []promeval.Firing
 	for _, r := range rules {
 		fired, err := store.Alerts(ctx, r.evaluated(), s.end, evaluationStep)

@@ -3,6 +3,7 @@ package alerts
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -15,8 +16,10 @@ import (
 // PromtoolTests returns the scenarios as unit tests of promtool for the rules
 // that [YAML] makes of the same configuration, found at a path relative to the
 // tests. What each scenario must cause is worked out for the configuration; for
-// the default one it is what the scenarios demand. The error is that of
-// [Config.Validate], or says that no series could be made to match the selector.
+// the default one it is what the scenarios demand. The tests look where
+// Prometheus 2 and 3 agree, so they hold for the promtool of both. The error is
+// that of [Config.Validate], or says that no series could be made to match the
+// selector.
 func PromtoolTests(c Config, rulesFile string) ([]byte, error) {
 	return promtoolTests(c, rulesFile, scenarios())
 }
@@ -27,17 +30,16 @@ func promtoolTests(c Config, rulesFile string, table []scenario) ([]byte, error)
 		return nil, err
 	}
 	file := promtoolFile{RuleFiles: []string{rulesFile}, EvaluationInterval: model.Duration(evaluationStep)}
-	spelled := map[string]bool{}
+	w := promtoolWriter{config: c, rules: rules, spelled: map[string]bool{}}
 	for _, s := range table {
-		series, err := s.series(c)
+		if s.extrapolated {
+			continue
+		}
+		test, err := w.test(context.Background(), s)
 		if err != nil {
 			return nil, err
 		}
-		fired, err := s.firings(context.Background(), rules, series)
-		if err != nil {
-			return nil, err
-		}
-		file.Tests = append(file.Tests, s.promtool(c, series, fired, spelled))
+		file.Tests = append(file.Tests, test)
 	}
 	return encode("promtool", file)
 }
@@ -84,50 +86,148 @@ type promtoolSample struct {
 	Value  float64 `yaml:"value"`
 }
 
-// promtool writes down the whole set of firing alerts around each change, so
-// that the silence of every other alert is tested too. Each alert is spelled
-// out with its annotations the first time that it fires.
-func (s scenario) promtool(c Config, series []promeval.Series, fired []promeval.Firing, spelled map[string]bool) promtoolTest {
+// promtoolWriter turns scenarios into tests.
+type promtoolWriter struct {
+	config Config
+	rules  []Rule
+	// spelled are the rules whose alerts were written down in full.
+	spelled map[string]bool
+}
+
+// course is what a version of Prometheus makes of a scenario.
+type course struct {
+	store *promeval.Store
+	fired []promeval.Firing
+}
+
+// test writes down the whole set of firing alerts around each change, so that
+// the silence of every other alert is tested too. Each rule is spelled out
+// with its annotations once.
+func (w promtoolWriter) test(ctx context.Context, s scenario) (promtoolTest, error) {
 	test := promtoolTest{Name: s.title(), Interval: model.Duration(s.every)}
+	series, err := s.series(w.config)
+	if err != nil {
+		return test, err
+	}
 	for _, in := range series {
 		test.InputSeries = append(test.InputSeries, promtoolSeries{Series: in.Selector, Values: in.Values})
 	}
-	expr := fmt.Sprintf(`count by (%s, %s) (ALERTS{alertstate="firing"})`, labels.AlertName, c.SeverityLabel)
-	for _, at := range s.checkpoints(fired) {
-		test.Expressions = append(test.Expressions, promtoolExprTest{Expr: expr, EvalTime: model.Duration(at), Samples: countFiring(fired, at, c.SeverityLabel)})
-	}
-	for _, f := range fired {
-		name := f.Labels.Get(labels.AlertName)
-		key := name + "/" + f.Labels.Get(c.SeverityLabel)
-		if spelled[key] {
-			continue
+	var courses []course
+	for _, version := range []promeval.Version{promeval.V3, promeval.V2} {
+		store, err := promeval.Load(series, s.every, version)
+		if err != nil {
+			return test, fmt.Errorf("scenario %s: %w", s.title(), err)
 		}
-		if alerts, ok := startedTogether(fired, name, f.From); ok {
-			spelled[key] = true
-			test.Alerts = append(test.Alerts, promtoolAlertTest{EvalTime: model.Duration(f.From), AlertName: name, Alerts: alerts})
+		fired, err := s.run(ctx, w.rules, store)
+		if err != nil {
+			return test, err
 		}
+		courses = append(courses, course{store, fired})
 	}
-	return test
+	severity := w.config.SeverityLabel
+	expr := fmt.Sprintf(`count by (%s, %s) (ALERTS{alertstate="firing"})`, labels.AlertName, severity)
+	for _, at := range s.checkpoints(courses, severity) {
+		test.Expressions = append(test.Expressions, promtoolExprTest{Expr: expr, EvalTime: model.Duration(at), Samples: countFiring(courses[0].fired, at, severity)})
+		spelled, err := w.spell(ctx, courses, at)
+		if err != nil {
+			return test, err
+		}
+		test.Alerts = append(test.Alerts, spelled...)
+	}
+	return test, nil
 }
 
-// checkpoints are the evaluations before and at each change, and every five
-// minutes between.
-func (s scenario) checkpoints(fired []promeval.Firing) []time.Duration {
-	times := []time.Duration{s.end}
-	for at := 5 * time.Minute; at < s.end; at += 5 * time.Minute {
-		times = append(times, at)
+// checkpoints are evaluations before and after each change, and every five
+// minutes between. The versions agree there, and an evaluation earlier and
+// later: releases also differ in how increase extrapolates.
+func (s scenario) checkpoints(courses []course, severity string) (times []time.Duration) {
+	count := func(i int, at time.Duration) []promtoolSample { return countFiring(courses[i].fired, at, severity) }
+	settled := func(at time.Duration) bool {
+		for _, near := range []time.Duration{at - evaluationStep, at, at + evaluationStep} {
+			if !slices.Equal(count(0, at), count(0, near)) || !slices.Equal(count(0, at), count(1, near)) {
+				return false
+			}
+		}
+		return true
 	}
-	for _, f := range fired {
-		times = append(times, f.From)
-		if f.From > 0 {
-			times = append(times, f.From-evaluationStep)
+	var last time.Duration
+	for at := evaluationStep; at < s.end; at += evaluationStep {
+		if !settled(at) {
+			continue
 		}
-		if !f.Open {
-			times = append(times, f.To-evaluationStep, f.To)
+		if last > 0 && !slices.Equal(count(0, last), count(0, at)) {
+			times = append(times, last, at)
 		}
+		if at%(5*time.Minute) == 0 || at == s.end-evaluationStep {
+			times = append(times, at)
+		}
+		last = at
 	}
 	slices.Sort(times)
 	return slices.Compact(times)
+}
+
+// spell writes down the alerts of rules that fire at a time, where the
+// versions agree on their texts too.
+func (w promtoolWriter) spell(ctx context.Context, courses []course, at time.Duration) (tests []promtoolAlertTest, err error) {
+	for _, name := range w.unspelled(courses[0].fired, at) {
+		var versions [2][]promtoolAlert
+		for i, c := range courses {
+			if versions[i], err = w.alerts(ctx, c, name, at); err != nil {
+				return nil, err
+			}
+		}
+		if len(versions[0]) > 0 && reflect.DeepEqual(versions[0], versions[1]) {
+			tests = append(tests, promtoolAlertTest{EvalTime: model.Duration(at), AlertName: name, Alerts: versions[0]})
+			for _, a := range versions[0] {
+				w.spelled[name+"/"+a.Labels[w.config.SeverityLabel]] = true
+			}
+		}
+	}
+	return tests, nil
+}
+
+// unspelled are the names of alerts that fire at a time and were not written
+// down with that severity.
+func (w promtoolWriter) unspelled(fired []promeval.Firing, at time.Duration) (names []string) {
+	for _, f := range fired {
+		name := f.Labels.Get(labels.AlertName)
+		if firesAt(f, at) && !w.spelled[name+"/"+f.Labels.Get(w.config.SeverityLabel)] && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// alerts are those of a name that fire at a time; none if one of them only
+// lingers, for its text is of an earlier time.
+func (w promtoolWriter) alerts(ctx context.Context, c course, name string, at time.Duration) (out []promtoolAlert, err error) {
+	firing := 0
+	for _, f := range c.fired {
+		if f.Labels.Get(labels.AlertName) == name && firesAt(f, at) {
+			firing++
+		}
+	}
+	for _, r := range w.rules {
+		if r.Name != name {
+			continue
+		}
+		results, err := c.store.Results(ctx, r.evaluated(), at)
+		if err != nil {
+			return nil, err
+		}
+		for _, result := range results {
+			if slices.ContainsFunc(c.fired, func(f promeval.Firing) bool { return firesAt(f, at) && labels.Equal(f.Labels, result.Labels) }) {
+				own := result.Labels.Map()
+				delete(own, labels.AlertName)
+				out = append(out, promtoolAlert{Labels: own, Annotations: result.Annotations})
+			}
+		}
+	}
+	if len(out) != firing {
+		return nil, nil
+	}
+	return out, nil
 }
 
 func firesAt(f promeval.Firing, at time.Duration) bool {
@@ -148,22 +248,4 @@ func countFiring(fired []promeval.Firing, at time.Duration, severityLabel string
 		}
 	}
 	return out
-}
-
-// startedTogether returns the alerts of a name that fire at a time, if all of
-// them began then: their annotations are those of that moment.
-func startedTogether(fired []promeval.Firing, name string, at time.Duration) ([]promtoolAlert, bool) {
-	var out []promtoolAlert
-	for _, f := range fired {
-		if f.Labels.Get(labels.AlertName) != name || !firesAt(f, at) {
-			continue
-		}
-		if f.From != at {
-			return nil, false
-		}
-		own := f.Labels.Map()
-		delete(own, labels.AlertName)
-		out = append(out, promtoolAlert{Labels: own, Annotations: f.Annotations})
-	}
-	return out, true
 }

@@ -24,8 +24,8 @@ func TestPromtoolAgreesWithTheScenarios(t *testing.T) {
 		config    Config
 		scenarios []scenario
 	}{
-		"default configuration, every scenario":                  {Default(), scenarios()},
-		"other scope, selector and holder, scenarios of leaders": {other, append(leaderScenarios(), splitScenarios()...)},
+		"default configuration, every scenario":          {Default(), scenarios()},
+		"other scope, selector and holder, split brains": {other, splitScenarios()},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/leaderscope/leaderscope/internal/promcheck"
+	"github.com/leaderscope/leaderscope/internal/promeval"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -138,7 +139,7 @@ func TestThePageNamesTheFamilyOfAHashedLockAndHowToLookItUp(t *testing.T) {
 			leader_elector_info{instance="i0",lock_name="k1:0123456789abcdef",mode="hold",backend="etcd"} 1x60
 			leader_active{instance="i1",lock_name="k1:0123456789abcdef",namespace="shop"} 0x60
 			leader_elector_info{instance="i0",lock_name="k1:0123456789abcdef",namespace="shop",mode="hold",backend="etcd"} 1x60`}
-		fired, err := s.firings(t.Context(), rulesOf(t, Default()), seriesOf(t, s, Default()))
+		fired, err := s.firings(t.Context(), rulesOf(t, Default()), seriesOf(t, s, Default()), promeval.V3)
 		if err != nil || len(fired) != 1 {
 			t.Fatalf("got %v, %v; want one alert", fired, err)
 		}
@@ -180,7 +181,7 @@ func TestForeignLabelsChangeNoVerdict(t *testing.T) {
 			}
 			series[i].Selector = strings.Replace(series[i].Selector, "{", extra, 1)
 		}
-		fired, err := s.firings(t.Context(), rules, series)
+		fired, err := s.firings(t.Context(), rules, series, promeval.V3)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,6 +21,10 @@ type scenario struct {
 	// want has a firing alert a line, as in "NoLeader/critical 7m..10m"; the
 	// end is left out where it fires at the last evaluation. Empty: silence.
 	want string
+	// extrapolated: the time of the verdict rests on how far increase reaches
+	// back before a first sample, which releases do differently. Such a
+	// scenario is not written for promtool.
+	extrapolated bool
 	// limit says what the rules cannot tell apart; the scenario pins it.
 	limit string
 }

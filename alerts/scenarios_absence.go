@@ -37,7 +37,7 @@ func acquisitionScenarios() []scenario {
 				leader_attempts_total{instance="i1"} 0x59 1x59 2x59 3x60
 				leader_acquired_total{instance="i1"} 0x240`,
 			want: "NoAcquisition/warning 35m..49m30s\nNoAcquisition/warning 1h5m..1h19m30s\nNoAcquisition/warning 1h35m..1h49m30s"},
-		{id: "A7", name: "a lock declared to run daily is judged by its age, not by a window", every: 30 * time.Second, end: 60 * time.Minute,
+		{id: "A7", name: "a lock declared to run daily is judged by its age, not by a window", every: 30 * time.Second, end: 45 * time.Minute,
 			load: ran + `
 				leader_expected_interval_seconds{instance="i1"} 86400x120
 				leader_attempts_total{instance="i1"} 0x59 1x60
@@ -54,7 +54,7 @@ func acquisitionScenarios() []scenario {
 				leader_acquired_total{instance="i1",lock_name="redacted"} 0x60
 				leader_active{instance="i1",lock_name="redacted"} 0x60`,
 			want: "NoAcquisition/warning{lock_name=\"redacted\"} 5m30s.."},
-		{id: "A10", name: "a run longer than the window holds the lock while others try", every: 30 * time.Second, end: 50 * time.Minute,
+		{id: "A10", name: "a run longer than the window holds the lock while others try", every: 30 * time.Second, end: 30 * time.Minute,
 			load: ran + `
 				leader_attempts_total{instance="i1"} 0x3 1x100
 				leader_attempts_total{instance="i2"} 0+1x100

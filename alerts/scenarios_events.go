@@ -4,11 +4,11 @@ import "time"
 
 func backendScenarios() []scenario {
 	return []scenario{
-		{id: "E1", name: "the backend goes away for good, and no error was counted before", every: 30 * time.Second, end: 20 * time.Minute,
+		{id: "E1", name: "the backend goes away for good", every: 30 * time.Second, end: 20 * time.Minute,
 			load: ran + `
 				leader_attempts_total{instance="i1"} 0+1x40
-				leader_not_acquired_total{instance="i1",reason="backend_error"} _x9 1+1x30`,
-			want: "BackendErrors/critical 13m45s..\nBackendErrors/warning 10m45s..\nNoAcquisition/warning 5m30s.."},
+				leader_not_acquired_total{instance="i1",reason="backend_error"} 0x9 1+1x30`,
+			want: "BackendErrors/critical 14m30s..\nBackendErrors/warning 11m..\nNoAcquisition/warning 5m30s.."},
 		{id: "E2", name: "one error, then all is well", every: 30 * time.Second, end: 30 * time.Minute,
 			load: ran + `
 				leader_attempts_total{instance="i1"} 0x9 1x9 2x9 3x9 4x20
@@ -32,12 +32,12 @@ func backendScenarios() []scenario {
 				leader_acquired_total{instance="i1"} 3x40
 				leader_not_acquired_total{instance="i1",reason="backend_error"} 2+1x40`,
 			want: "BackendErrors/critical 6m15s..\nBackendErrors/warning 6m15s.."},
-		{id: "E6", name: "every attempt meets an error while nobody leads", every: 30 * time.Second, end: 20 * time.Minute,
+		{id: "E6", name: "every attempt meets an error while nobody leads", every: 30 * time.Second, end: 25 * time.Minute,
 			load: held + `
-				leader_attempts_total{instance="i1"} 3x9 4+1x30
-				leader_acquired_total{instance="i1"} 3x40
-				leader_active{instance="i1"} 1x10 0x30
-				leader_not_acquired_total{instance="i1",reason="backend_error"} 0x9 1+1x30`,
+				leader_attempts_total{instance="i1"} 3x9 4+1x50
+				leader_acquired_total{instance="i1"} 3x60
+				leader_active{instance="i1"} 1x10 0x50
+				leader_not_acquired_total{instance="i1",reason="backend_error"} 0x9 1+1x50`,
 			want: "BackendErrors/critical 11m..\nBackendErrors/warning 11m..\nNoAcquisition/warning 20m..\nNoLeader/critical 7m30s.."},
 		{id: "E7", name: "errors below a shared label", every: 30 * time.Second, end: 20 * time.Minute,
 			load: `
@@ -55,6 +55,11 @@ func backendScenarios() []scenario {
 				leader_attempts_total{instance="i1"} 0x5 1x5 2x5 3x5 4x5 5x5 6x5 7x5 8x5 9x5
 				leader_acquired_total{instance="i1"} 0x5 1x5 1x5 1x5 2x5 3x5 4x5 5x5 6x5 7x5
 				leader_not_acquired_total{instance="i1",reason="backend_error"} 0x11 1x5 2x60`},
+		{id: "E10", name: "the backend goes away for good, and no error was counted before", every: 30 * time.Second, end: 20 * time.Minute, extrapolated: true,
+			load: ran + `
+				leader_attempts_total{instance="i1"} 0+1x40
+				leader_not_acquired_total{instance="i1",reason="backend_error"} _x9 1+1x30`,
+			want: "BackendErrors/critical 13m45s..\nBackendErrors/warning 10m45s..\nNoAcquisition/warning 5m30s.."},
 		{id: "C01", name: "refusals and errors mixed, then the backend answers", every: 15 * time.Second, end: 20 * time.Minute,
 			load: ran + `
 				leader_attempts_total{instance="i1"} 0+1x10 11x70

@@ -34,7 +34,7 @@ func TestAlertsFollowPrometheusStateMachine(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			store, err := Load([]Series{{Selector: `x{job="a"}`, Values: c.values}}, 15*time.Second)
+			store, err := Load([]Series{{Selector: `x{job="a"}`, Values: c.values}}, 15*time.Second, V3)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +67,7 @@ func TestLoadRefusesWhatIsNoSeries(t *testing.T) {
 		"the same twice":    {{Selector: `x{a="1"}`, Values: "1"}, {Selector: `x{a="1"}`, Values: "2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := Load(series, time.Minute); err == nil {
+			if _, err := Load(series, time.Minute, V3); err == nil {
 				t.Error("want an error")
 			}
 		})
@@ -75,7 +75,7 @@ func TestLoadRefusesWhatIsNoSeries(t *testing.T) {
 }
 
 func TestAlertsRefuseTwoResultsOfOneIdentity(t *testing.T) {
-	store, err := Load([]Series{{Selector: `x{job="a"}`, Values: "1"}, {Selector: `x{job="b"}`, Values: "1"}}, time.Minute)
+	store, err := Load([]Series{{Selector: `x{job="a"}`, Values: "1"}, {Selector: `x{job="b"}`, Values: "1"}}, time.Minute, V3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,12 +85,41 @@ func TestAlertsRefuseTwoResultsOfOneIdentity(t *testing.T) {
 }
 
 func TestAFailingTemplateDoesNotSilenceTheAlert(t *testing.T) {
-	store, err := Load([]Series{{Selector: "x", Values: "1"}}, time.Minute)
+	store, err := Load([]Series{{Selector: "x", Values: "1"}}, time.Minute, V3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	fired, err := store.Alerts(t.Context(), Rule{Name: "X", Expr: "x", Annotations: map[string]string{"summary": `{{ query "x" | first | value | nonsense }}`}}, 0, time.Minute)
 	if err != nil || len(fired) != 1 || fired[0].Annotations["summary"][:6] != "<error" {
 		t.Errorf("got %v, %v", fired, err)
+	}
+}
+
+// Source: the migration guide of Prometheus 3, range selectors and lookback
+// exclude samples at the left boundary.
+func TestVersionsDifferInTheSampleAtTheBeginning(t *testing.T) {
+	cases := map[string]struct {
+		expr   string
+		at     time.Duration
+		v2, v3 float64
+	}{
+		"a range":    {"count_over_time(x[5m])", 5 * time.Minute, 6, 5},
+		"a subquery": {"count_over_time(x[5m:1m])", 5 * time.Minute, 6, 5},
+		"lookback":   {"count(x) or vector(0)", 15 * time.Minute, 1, 0},
+		"an offset":  {"count_over_time(x[5m] offset 1m)", 6 * time.Minute, 6, 5},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			for version, want := range map[Version]float64{V2: c.v2, V3: c.v3} {
+				store, err := Load([]Series{{Selector: "x", Values: "1x10"}}, time.Minute, version)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := store.Query(t.Context(), c.expr, epoch.Add(c.at))
+				if err != nil || len(got) != 1 || got[0].F != want {
+					t.Errorf("version %d: got %v, %v; want %v", version, got, err, want)
+				}
+			}
+		})
 	}
 }

@@ -71,6 +71,28 @@ func (s *Store) Alerts(ctx context.Context, r Rule, end, step time.Duration) ([]
 	return out, nil
 }
 
+// Result is what a rule finds at one time, as an alert.
+type Result struct {
+	Labels labels.Labels
+	// Annotations are expanded as of that time.
+	Annotations map[string]string
+}
+
+// Results evaluates a rule at one time, whatever its hold says, and returns
+// the alerts in the order of their labels.
+func (s *Store) Results(ctx context.Context, r Rule, at time.Duration) ([]Result, error) {
+	vector, err := s.Query(ctx, r.Expr, epoch.Add(at))
+	if err != nil {
+		return nil, err
+	}
+	var out []Result
+	for _, sample := range vector {
+		out = append(out, Result{Labels: r.identity(sample.Metric), Annotations: s.expand(ctx, r, sample, at)})
+	}
+	slices.SortFunc(out, func(a, b Result) int { return labels.Compare(a.Labels, b.Labels) })
+	return out, nil
+}
+
 func (r Rule) identity(metric labels.Labels) labels.Labels {
 	b := labels.NewBuilder(metric)
 	b.Del(model.MetricNameLabel)

@@ -30,17 +30,38 @@ type Series struct {
 	Values string
 }
 
-// Store holds series and answers queries. It is safe for concurrent use.
-type Store struct {
-	series []storage.Series
-	engine *promql.Engine
+// Version is a major version of Prometheus. They differ in the sample that
+// lies exactly at the beginning of a range or of the lookback.
+type Version int
+
+// The versions. V3 leaves the sample at the beginning out, V2 counts it in.
+// Source: the migration guide of Prometheus 3.
+const (
+	V3 Version = 3
+	V2 Version = 2
+)
+
+// margin widens ranges for V2 by less than any distance between samples.
+func (v Version) margin() time.Duration {
+	if v == V2 {
+		return time.Millisecond
+	}
+	return 0
 }
 
-// Load reads series whose samples are interval apart, beginning at the epoch.
-func Load(series []Series, interval time.Duration) (*Store, error) {
+// Store holds series and answers queries. It is safe for concurrent use.
+type Store struct {
+	series  []storage.Series
+	engine  *promql.Engine
+	version Version
+}
+
+// Load reads series whose samples are interval apart, beginning at the epoch,
+// for queries as a version of Prometheus answers them.
+func Load(series []Series, interval time.Duration, version Version) (*Store, error) {
 	p := parser.NewParser(parser.Options{})
-	s := &Store{engine: promql.NewEngine(promql.EngineOpts{
-		MaxSamples: 10_000_000, Timeout: time.Minute, LookbackDelta: 5 * time.Minute,
+	s := &Store{version: version, engine: promql.NewEngine(promql.EngineOpts{
+		MaxSamples: 10_000_000, Timeout: time.Minute, LookbackDelta: 5*time.Minute + version.margin(),
 		EnableAtModifier: true, EnableNegativeOffset: true,
 		NoStepSubqueryIntervalFn: func(int64) int64 { return interval.Milliseconds() },
 		Parser:                   p,
@@ -125,7 +146,7 @@ func (s *seriesSet) Warnings() annotations.Annotations { return nil }
 // Query evaluates an expression at one time. Scalars come back as a vector
 // without labels.
 func (s *Store) Query(ctx context.Context, expr string, at time.Time) (promql.Vector, error) {
-	q, err := s.engine.NewInstantQuery(ctx, s, nil, expr, at)
+	q, err := s.engine.NewInstantQuery(ctx, s, nil, s.version.expr(expr), at)
 	if err != nil {
 		return nil, fmt.Errorf("query %s: %w", oneLine(expr), err)
 	}
@@ -147,7 +168,7 @@ func (s *Store) Query(ctx context.Context, expr string, at time.Time) (promql.Ve
 // evaluate returns the values of an expression at each step from 0 to end. One
 // range query gives the same answers as an instant query at each step.
 func (s *Store) evaluate(ctx context.Context, expr string, end, step time.Duration) (promql.Matrix, func(), error) {
-	q, err := s.engine.NewRangeQuery(ctx, s, nil, expr, epoch, epoch.Add(end), step)
+	q, err := s.engine.NewRangeQuery(ctx, s, nil, s.version.expr(expr), epoch, epoch.Add(end), step)
 	if err != nil {
 		return nil, nil, fmt.Errorf("query %s: %w", oneLine(expr), err)
 	}
@@ -157,6 +178,25 @@ func (s *Store) evaluate(ctx context.Context, expr string, end, step time.Durati
 		return nil, nil, fmt.Errorf("query %s: %w", oneLine(expr), err)
 	}
 	return m, q.Close, nil
+}
+
+// expr writes an expression so that the engine answers as the version does.
+// What does not parse is left for the engine to refuse.
+func (v Version) expr(expr string) string {
+	parsed, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+	if v != V2 || err != nil {
+		return expr
+	}
+	parser.Inspect(parsed, func(n parser.Node, _ []parser.Node) error {
+		switch n := n.(type) {
+		case *parser.MatrixSelector:
+			n.Range += v.margin()
+		case *parser.SubqueryExpr:
+			n.Range += v.margin()
+		}
+		return nil
+	})
+	return parsed.String()
 }
 
 var epoch = time.Unix(0, 0).UTC()

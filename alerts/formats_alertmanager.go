@@ -1,0 +1,205 @@
+package alerts
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+)
+
+// Routing is the example of a route. Its receivers are those of the reader's
+// own configuration.
+type Routing struct {
+	// Receiver takes every alert that does not page.
+	Receiver string `yaml:"receiver"`
+	// PageReceiver takes those that do.
+	PageReceiver string `yaml:"pageReceiver"`
+	// PageSeverity is the severity that pages, and that mutes what it
+	// explains.
+	PageSeverity string `yaml:"pageSeverity"`
+}
+
+// DefaultRouting goes with [Default].
+func DefaultRouting() Routing {
+	return Routing{Receiver: "leader-election", PageReceiver: "leader-election-page", PageSeverity: critical}
+}
+
+// Alertmanager returns the inhibition rules that go with the alerts and an
+// example of a route, as a configuration that Alertmanager loads: one page per
+// cause, and no warning beside its page. Rules whose alerts are switched off
+// are left out. The error is that of [Config.Validate].
+func Alertmanager(c Config, r Routing) ([]byte, error) {
+	rules, err := Rules(c)
+	if err != nil {
+		return nil, err
+	}
+	m := muter{Config: c, page: r.PageSeverity, severities: map[string][]string{}}
+	for _, rule := range rules {
+		if m.severities[rule.Name] == nil {
+			m.names = append(m.names, rule.Name)
+		}
+		m.severities[rule.Name] = append(m.severities[rule.Name], rule.Severity)
+	}
+	data, err := encode("alertmanager", alertmanagerFile{
+		Inhibit: append(m.lesser(), m.explained()...), Route: m.route(r),
+		Receivers: receivers(r),
+	})
+	if err != nil {
+		return nil, err
+	}
+	first, rest, _ := strings.Cut(string(data), "\n")
+	return []byte(first + "\n" + alertmanagerHeader + rest), nil
+}
+
+const alertmanagerHeader = `# inhibit_rules go into the list of that name in alertmanager.yml as they are.
+# route and receivers are an example, which loads but notifies nobody.
+`
+
+// The file format of Alertmanager. Source: config/config.go of Alertmanager.
+type alertmanagerFile struct {
+	Inhibit   []inhibitRule `yaml:"inhibit_rules"`
+	Route     route         `yaml:"route"`
+	Receivers []receiver    `yaml:"receivers"`
+}
+
+type inhibitRule struct {
+	Source []string `yaml:"source_matchers,flow"`
+	Target []string `yaml:"target_matchers,flow"`
+	Equal  []string `yaml:"equal,flow"`
+}
+
+type route struct {
+	Receiver       string   `yaml:"receiver"`
+	Matchers       []string `yaml:"matchers,flow,omitempty"`
+	GroupBy        []string `yaml:"group_by,flow,omitempty"`
+	GroupWait      string   `yaml:"group_wait,omitempty"`
+	GroupInterval  string   `yaml:"group_interval,omitempty"`
+	RepeatInterval string   `yaml:"repeat_interval,omitempty"`
+	Routes         []route  `yaml:"routes,omitempty"`
+}
+
+type receiver struct {
+	Name string `yaml:"name"`
+}
+
+// muter knows the alerts in their order, and the severities of each.
+type muter struct {
+	Config
+	page       string
+	names      []string
+	severities map[string][]string
+}
+
+// cause is an alert that explains others.
+type cause struct {
+	alert string
+	mutes []string
+	// paging: it mutes only while it pages itself, or a page would be lost.
+	paging bool
+	// acrossLocks: it speaks of a whole job.
+	acrossLocks bool
+}
+
+// causes are in the order in which a reader would look for them.
+var causes = []cause{
+	// Nobody can lead while the backend cannot be asked: one page, of the backend.
+	{alert: "BackendErrors", paging: true, mutes: []string{"NoLeader", "NoAcquisition", "RenewalFailures", "JobOverdue"}},
+	// Where nobody leads, nothing is acquired and no job runs.
+	{alert: "NoLeader", paging: true, mutes: []string{"NoAcquisition", "JobOverdue"}},
+	// Past the lease is worse than near it.
+	{alert: "LeaseExceeded", mutes: []string{"NearLease", "LowHeadroom"}},
+	// A job of which nothing is known has no locks either.
+	{alert: "MetricsAbsent", acrossLocks: true, mutes: []string{"LockVanished", "ScrapeFailing"}},
+	{alert: "ScrapeFailing", acrossLocks: true, mutes: []string{"LockVanished"}},
+}
+
+// lesser mutes the other severities of an alert that pages.
+func (m muter) lesser() []inhibitRule {
+	var out []inhibitRule
+	for _, name := range m.names {
+		others := slices.DeleteFunc(slices.Clone(m.severities[name]), func(s string) bool { return s == m.page })
+		if len(others) > 0 && len(others) < len(m.severities[name]) {
+			out = append(out, inhibitRule{
+				Source: []string{called(name), m.severity(m.page)},
+				Target: []string{called(name), m.severity(others...)},
+				Equal:  m.ScopeLabels,
+			})
+		}
+	}
+	return out
+}
+
+// explained mutes the alerts that another explains.
+func (m muter) explained() []inhibitRule {
+	var out []inhibitRule
+	for _, c := range causes {
+		severities := m.severities[Prefix+c.alert]
+		var targets []string
+		for _, name := range c.mutes {
+			if m.severities[Prefix+name] != nil {
+				targets = append(targets, Prefix+name)
+			}
+		}
+		if severities == nil || targets == nil || c.paging && !slices.Contains(severities, m.page) {
+			continue
+		}
+		r := inhibitRule{Source: []string{called(Prefix + c.alert)}, Target: []string{called(targets...)}, Equal: m.ScopeLabels}
+		if c.paging {
+			r.Source = append(r.Source, m.severity(m.page))
+		}
+		if c.acrossLocks {
+			r.Equal = m.where()
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// where are the labels of a job.
+func (m muter) where() []string {
+	return slices.DeleteFunc(slices.Clone(m.ScopeLabels), func(l string) bool { return l == catalog.LockName.Name })
+}
+
+func (m muter) severity(values ...string) string { return matcher(m.SeverityLabel, values) }
+
+func called(names ...string) string { return matcher(labels.AlertName, names) }
+
+// matcher is one of Alertmanager's.
+func matcher(label string, values []string) string {
+	if len(values) == 1 {
+		return fmt.Sprintf("%s=%q", label, values[0])
+	}
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = regexp.QuoteMeta(v)
+	}
+	return fmt.Sprintf("%s=~%q", label, strings.Join(quoted, "|"))
+}
+
+// route groups what belongs to one service, so that a dead backend is one
+// notification however many locks it takes along.
+func (m muter) route(r Routing) route {
+	return route{
+		Receiver: r.Receiver,
+		Routes: []route{{
+			Receiver:  r.Receiver,
+			Matchers:  []string{fmt.Sprintf("%s=~%q", labels.AlertName, Prefix+".+")},
+			GroupBy:   append([]string{labels.AlertName}, m.where()...),
+			GroupWait: "30s", GroupInterval: "5m", RepeatInterval: "4h",
+			Routes: []route{{
+				Receiver: r.PageReceiver, Matchers: []string{m.severity(m.page)}, GroupWait: "10s",
+			}},
+		}},
+	}
+}
+
+func receivers(r Routing) []receiver {
+	if r.Receiver == r.PageReceiver {
+		return []receiver{{Name: r.Receiver}}
+	}
+	return []receiver{{Name: r.Receiver}, {Name: r.PageReceiver}}
+}

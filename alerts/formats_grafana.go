@@ -1,0 +1,268 @@
+package alerts
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"text/template/parse"
+	"time"
+
+	"github.com/grafana/grafana-foundation-sdk/go/alerting"
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/expr"
+	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
+	"github.com/prometheus/common/model"
+)
+
+// GrafanaManaged says how Grafana evaluates the rules itself.
+type GrafanaManaged struct {
+	// DatasourceUID is the uid of the Prometheus data source in Grafana.
+	DatasourceUID string `yaml:"datasourceUID"`
+	// OrgID is the organisation; 1 is the first.
+	OrgID int64 `yaml:"orgID"`
+	// Folder shows the rules. It is made when it is missing.
+	Folder string `yaml:"folder"`
+	// Interval is the time between evaluations, in steps of ten seconds.
+	Interval model.Duration `yaml:"interval"`
+	// UIDPrefix begins the uids of the rules. A second set of rules needs its
+	// own.
+	UIDPrefix string `yaml:"uidPrefix"`
+}
+
+// DefaultGrafanaManaged goes with [Default].
+func DefaultGrafanaManaged() GrafanaManaged {
+	return GrafanaManaged{DatasourceUID: "prometheus", OrgID: 1, Folder: "Leader election", Interval: minutes(1), UIDPrefix: "leaderscope"}
+}
+
+// maxRuleUID is Grafana's limit.
+const maxRuleUID = 40
+
+var uidPart = regexp.MustCompile(`^[a-z0-9_-]+$`)
+
+// Validate reports the first setting that cannot work, key first.
+func (g GrafanaManaged) Validate() error {
+	longest := len("LockVanished-critical")
+	switch {
+	case !regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`).MatchString(g.DatasourceUID):
+		return fmt.Errorf("datasourceUID: %q is no uid; use at most 40 letters, digits, - and _", g.DatasourceUID)
+	case g.OrgID < 1:
+		return fmt.Errorf("orgID: %d is no organisation; the first is 1", g.OrgID)
+	case strings.TrimSpace(g.Folder) == "":
+		return fmt.Errorf("folder: must not be empty, Grafana refuses rules without")
+	case g.Interval <= 0 || time.Duration(g.Interval)%(10*time.Second) != 0:
+		return fmt.Errorf("interval: %s is no multiple of 10s, in which Grafana evaluates", g.Interval)
+	case !uidPart.MatchString(g.UIDPrefix) || len(g.UIDPrefix) > maxRuleUID-1-longest:
+		return fmt.Errorf("uidPrefix: %q is not 1 to %d small letters, digits, - and _", g.UIDPrefix, maxRuleUID-1-longest)
+	}
+	return nil
+}
+
+// GrafanaAlerting returns the enabled rules as a file of Grafana's alerting
+// provisioning, for those who let Grafana evaluate: it belongs into
+// provisioning/alerting. What a text looks up while it is made, such as the
+// replicas, is left out: Grafana's templates cannot ask. The error is that of
+// [Config.Validate] or of [GrafanaManaged.Validate], or names an annotation of
+// one's own that Grafana could not fill in.
+func GrafanaAlerting(c Config, g GrafanaManaged) ([]byte, error) {
+	if err := g.Validate(); err != nil {
+		return nil, err
+	}
+	rules, err := Rules(c)
+	if err != nil {
+		return nil, err
+	}
+	group := grafanaGroup{OrgID: g.OrgID, Name: c.Group.Name, Folder: g.Folder, Interval: g.Interval}
+	times := map[string]int{}
+	for _, r := range rules {
+		times[r.Name]++
+	}
+	for _, r := range rules {
+		made, err := g.rule(r, times[r.Name] > 1)
+		if err != nil {
+			return nil, fmt.Errorf("alert %s: %w", r.Name, err)
+		}
+		group.Rules = append(group.Rules, made)
+	}
+	return encode("grafana-alerting", grafanaFile{APIVersion: 1, Groups: []grafanaGroup{group}})
+}
+
+// The file format of Grafana's alerting provisioning.
+// Source: pkg/services/provisioning/alerting/rules_types.go of Grafana.
+type grafanaFile struct {
+	APIVersion int            `yaml:"apiVersion"`
+	Groups     []grafanaGroup `yaml:"groups"`
+}
+
+type grafanaGroup struct {
+	OrgID    int64          `yaml:"orgId"`
+	Name     string         `yaml:"name"`
+	Folder   string         `yaml:"folder"`
+	Interval model.Duration `yaml:"interval"`
+	Rules    []grafanaRule  `yaml:"rules"`
+}
+
+type grafanaRule struct {
+	UID           string            `yaml:"uid"`
+	Title         string            `yaml:"title"`
+	Condition     string            `yaml:"condition"`
+	Data          []any             `yaml:"data"`
+	DashboardUID  string            `yaml:"dashboardUid,omitempty"`
+	PanelID       int               `yaml:"panelId,omitempty"`
+	NoDataState   string            `yaml:"noDataState"`
+	ExecErrState  string            `yaml:"execErrState"`
+	For           model.Duration    `yaml:"for"`
+	KeepFiringFor model.Duration    `yaml:"keepFiringFor,omitempty"`
+	Labels        map[string]string `yaml:"labels"`
+	Annotations   map[string]string `yaml:"annotations"`
+}
+
+// rule is one rule as Grafana keeps it. The rule is true where the query has a
+// result, whatever its value, so no data is the healthy case. Grafana wants
+// titles to differ within a folder.
+func (g GrafanaManaged) rule(r Rule, several bool) (grafanaRule, error) {
+	data, err := g.data(r.Expr)
+	if err != nil {
+		return grafanaRule{}, err
+	}
+	out := grafanaRule{
+		UID: g.uid(r), Title: r.Name, Condition: "firing", Data: data,
+		NoDataState: string(alerting.RuleNoDataStateOK), ExecErrState: string(alerting.RuleExecErrStateError),
+		For: r.For, KeepFiringFor: r.KeepFiringFor, Labels: r.Labels, Annotations: map[string]string{},
+		DashboardUID: r.Annotations["__dashboardUid__"],
+	}
+	out.PanelID, _ = strconv.Atoi(r.Annotations["__panelId__"])
+	if several {
+		out.Title += " (" + r.Severity + ")"
+	}
+	for name, text := range r.Annotations {
+		if out.Annotations[name], err = forGrafana(text); err != nil {
+			return grafanaRule{}, fmt.Errorf("annotation %s: %w", name, err)
+		}
+	}
+	return out, nil
+}
+
+var noUIDPart = regexp.MustCompile(`[^a-z0-9]+`)
+
+// uid stays the same while the rule is the same, so that its history does.
+func (g GrafanaManaged) uid(r Rule) string {
+	name := g.UIDPrefix + "-" + noUIDPart.ReplaceAllString(strings.ToLower(strings.TrimPrefix(r.Name, Prefix)+"-"+r.Severity), "-")
+	return strings.Trim(name[:min(len(name), maxRuleUID)], "-")
+}
+
+// data is what Grafana's own import makes of a Prometheus rule: the query,
+// whether it has a value, and the condition on that.
+func (g GrafanaManaged) data(promQL string) ([]any, error) {
+	dashboardless := common.DataSourceRef{Type: cog.ToPtr("__expr__"), Uid: cog.ToPtr("__expr__")}
+	steps := []cog.Builder[alerting.Query]{
+		alerting.NewQueryBuilder("query").DatasourceUid(g.DatasourceUID).RelativeTimeRange(600, 0).
+			Model(prometheus.NewDataqueryBuilder().RefId("query").Expr(promQL).Instant().
+				Datasource(common.DataSourceRef{Type: cog.ToPtr("prometheus"), Uid: &g.DatasourceUID}).
+				EditorMode(prometheus.QueryEditorModeCode)),
+		alerting.NewQueryBuilder("found").DatasourceUid("__expr__").RelativeTimeRange(0, 0).
+			Model(expr.NewExprBuilder().TypeMath(expr.NewTypeMathBuilder().RefId("found").Datasource(dashboardless).
+				Expression("is_number($query) || is_nan($query) || is_inf($query)"))),
+		alerting.NewQueryBuilder("firing").DatasourceUid("__expr__").RelativeTimeRange(0, 0).
+			Model(expr.NewExprBuilder().TypeThreshold(expr.NewTypeThresholdBuilder().RefId("firing").Datasource(dashboardless).
+				Expression("found").Conditions([]cog.Builder[expr.ExprTypeThresholdConditions]{
+				expr.NewExprTypeThresholdConditionsBuilder().Evaluator(
+					expr.NewExprTypeThresholdConditionsEvaluatorBuilder().Type(expr.ExprTypeThresholdConditionsEvaluatorTypeGt).Params([]float64{0}))}))),
+	}
+	var data []any
+	for _, s := range steps {
+		built, err := s.Build()
+		if err != nil {
+			return nil, err
+		}
+		plain, err := asPlain(built)
+		if err != nil {
+			return nil, err
+		}
+		data = append(data, plain)
+	}
+	return data, nil
+}
+
+// asPlain is a value with the names of its JSON.
+func asPlain(v any) (plain any, err error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return plain, json.Unmarshal(raw, &plain)
+}
+
+var (
+	dollarValue  = regexp.MustCompile(`\$value\b`)
+	dollarLabels = regexp.MustCompile(`\$labels\b`)
+)
+
+// forGrafana rewrites a template of Prometheus. The value is that of a query
+// among several there, and variables are fields: Grafana takes a dollar in
+// these files for one of its environment variables, in some versions and some
+// fields.
+func forGrafana(text string) (string, error) {
+	text = dollarLabels.ReplaceAllString(dollarValue.ReplaceAllString(text, ".Values.query.Value"), ".Labels")
+	tree := parse.New("annotation")
+	tree.Mode = parse.SkipFuncCheck
+	if _, err := tree.Parse(text, "", "", map[string]*parse.Tree{}); err != nil {
+		return "", err
+	}
+	if inner := shadowed(tree.Root, false); inner != "" {
+		return "", fmt.Errorf("%s is used within a block, where Grafana would not find it; use it outside", inner)
+	}
+	return text, nil
+}
+
+// shadowed finds a field of the alert where the dot is something else.
+func shadowed(n parse.Node, inBlock bool) string {
+	switch n := n.(type) {
+	case *parse.ListNode:
+		for _, child := range nodesOf(n) {
+			if found := shadowed(child, inBlock); found != "" {
+				return found
+			}
+		}
+	case *parse.ActionNode:
+		return shadowed(n.Pipe, inBlock)
+	case *parse.PipeNode:
+		for _, c := range n.Cmds {
+			for _, arg := range c.Args {
+				if found := shadowed(arg, inBlock); found != "" {
+					return found
+				}
+			}
+		}
+	case *parse.FieldNode:
+		if inBlock && (n.Ident[0] == "Labels" || n.Ident[0] == "Values") {
+			return "." + n.Ident[0]
+		}
+	case *parse.IfNode:
+		return firstOf(shadowed(n.Pipe, inBlock), shadowed(n.List, inBlock), shadowed(n.ElseList, inBlock))
+	case *parse.WithNode:
+		return firstOf(shadowed(n.Pipe, inBlock), shadowed(n.List, true), shadowed(n.ElseList, inBlock))
+	case *parse.RangeNode:
+		return firstOf(shadowed(n.Pipe, inBlock), shadowed(n.List, true), shadowed(n.ElseList, inBlock))
+	}
+	return ""
+}
+
+// nodesOf a list that may be missing.
+func nodesOf(l *parse.ListNode) []parse.Node {
+	if l == nil {
+		return nil
+	}
+	return l.Nodes
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
