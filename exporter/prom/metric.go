@@ -1,91 +1,90 @@
 package prom
 
 import (
-	"slices"
-	"time"
+	"math"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
 // metric is one sample, kept until the registry has written it.
 type metric struct {
-	desc    *prometheus.Desc
-	kind    catalog.Kind
-	bounds  []float64
-	labels  []*dto.LabelPair
-	value   float64
-	counts  []uint64
-	sum     float64
-	created time.Time
+	desc      *prometheus.Desc
+	kind      catalog.Kind
+	labels    []*dto.LabelPair
+	value     float64
+	created   *timestamppb.Timestamp
+	histogram *distribution
 }
 
-func newMetric(desc *prometheus.Desc, s *instrument.Sample) *metric {
-	m := &metric{
-		desc: desc, kind: s.Metric.Kind, bounds: s.Metric.Bounds,
-		labels: labelPairs(s), value: s.Value, created: s.Created,
-	}
-	if s.Histogram != nil {
-		m.counts, m.sum = slices.Clone(s.Histogram.Counts), s.Histogram.Sum
-	}
-	return m
-}
-
-// labelPairs are in the order of their names, as the registry wants them.
-func labelPairs(s *instrument.Sample) []*dto.LabelPair {
-	pairs := make([]*dto.LabelPair, 0, len(s.Metric.Labels)+1)
-	if s.Metric.PerLock {
-		pairs = append(pairs, pair(catalog.LockName.Name, s.Lock))
-	}
-	for i, l := range s.Metric.Labels {
-		pairs = append(pairs, pair(l.Name, s.Values[i]))
-	}
-	slices.SortFunc(pairs, func(a, b *dto.LabelPair) int {
-		if a.GetName() < b.GetName() {
-			return -1
-		}
-		return 1
-	})
-	return pairs
-}
-
-func pair(name, value string) *dto.LabelPair {
-	return &dto.LabelPair{Name: proto.String(name), Value: proto.String(value)}
+// distribution is the value of a histogram.
+type distribution struct {
+	bounds    []float64
+	counts    []uint64
+	sum       float64
+	exemplars exemplars
 }
 
 // Desc implements prometheus.Metric.
 func (m *metric) Desc() *prometheus.Desc { return m.desc }
 
-// Write implements prometheus.Metric.
+// Write implements prometheus.Metric. Numbers are pointers in the protocol;
+// each is allocated together with what points to it.
 func (m *metric) Write(out *dto.Metric) error {
 	out.Label = m.labels
 	switch m.kind {
 	case catalog.Counter:
-		out.Counter = &dto.Counter{Value: proto.Float64(m.value), CreatedTimestamp: timestamppb.New(m.created)}
+		c := &struct {
+			dto   dto.Counter
+			value float64
+		}{value: m.value}
+		c.dto.Value, c.dto.CreatedTimestamp = &c.value, m.created
+		out.Counter = &c.dto
 	case catalog.Histogram:
-		out.Histogram = m.histogram()
+		out.Histogram = m.histogram.write()
+		out.Histogram.CreatedTimestamp = m.created
 	default:
-		out.Gauge = &dto.Gauge{Value: proto.Float64(m.value)}
+		g := &struct {
+			dto   dto.Gauge
+			value float64
+		}{value: m.value}
+		g.dto.Value = &g.value
+		out.Gauge = &g.dto
 	}
 	return nil
 }
 
-func (m *metric) histogram() *dto.Histogram {
-	h := &dto.Histogram{
-		SampleSum:        proto.Float64(m.sum),
-		CreatedTimestamp: timestamppb.New(m.created),
-		Bucket:           make([]*dto.Bucket, len(m.bounds)),
+// bucket is a bucket and what it points to.
+type bucket struct {
+	dto   dto.Bucket
+	upTo  uint64
+	bound float64
+}
+
+func (d *distribution) write() *dto.Histogram {
+	h := &struct {
+		dto   dto.Histogram
+		count uint64
+		sum   float64
+	}{sum: d.sum}
+	finite := len(d.bounds)
+	buckets := make([]bucket, finite+1)
+	h.dto.Bucket = make([]*dto.Bucket, 0, finite+1)
+	for i, n := range d.counts {
+		h.count += n
+		b := &buckets[i]
+		b.upTo, b.bound = h.count, math.Inf(1)
+		if i < finite {
+			b.bound = d.bounds[i]
+		}
+		b.dto.CumulativeCount, b.dto.UpperBound, b.dto.Exemplar = &b.upTo, &b.bound, d.exemplars.of(i)
+		if i < finite || b.dto.Exemplar != nil { // +Inf is implied
+			h.dto.Bucket = append(h.dto.Bucket, &b.dto)
+		}
 	}
-	var n uint64
-	for i, bound := range m.bounds {
-		n += m.counts[i]
-		h.Bucket[i] = &dto.Bucket{CumulativeCount: proto.Uint64(n), UpperBound: proto.Float64(bound)}
-	}
-	h.SampleCount = proto.Uint64(n + m.counts[len(m.bounds)])
-	return h
+	h.dto.SampleCount, h.dto.SampleSum = &h.count, &h.sum
+	return &h.dto
 }

@@ -1,0 +1,201 @@
+package prom
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+)
+
+// The resolution of native histograms: schema 3, at most 160 buckets, as
+// package otelsetup has them.
+const (
+	bucketFactor = 1.1
+	maxBuckets   = 160
+)
+
+// locks are the observers of the labels that exist now. The mutex is held for
+// no call of anybody's: the core makes observers under its own.
+type locks struct {
+	mu sync.RWMutex
+	by map[string]*observer
+}
+
+func (l *locks) find(label string) *observer {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.by[label]
+}
+
+// observer keeps what the core does not: native histograms, exemplars. The
+// methods of a nil observer answer that there is nothing.
+type observer struct {
+	of    *Collector
+	label string
+	kept  []kept
+}
+
+// kept is one histogram of one lock; native is nil unless asked for.
+type kept struct {
+	metric    *catalog.Metric
+	native    prometheus.Histogram
+	exemplars exemplars
+}
+
+// observer makes the observer of a label.
+func (c *Collector) observer(label string) instrument.Observer {
+	o := &observer{of: c, label: label}
+	for _, m := range catalog.All() {
+		if m.Kind != catalog.Histogram || !c.m.Exports(m) {
+			continue
+		}
+		k := kept{metric: m}
+		if c.config.native() {
+			k.native = c.newNative(m, label)
+		} else {
+			k.exemplars = make(exemplars, len(m.Bounds)+1)
+		}
+		o.kept = append(o.kept, k)
+	}
+	c.locks.mu.Lock()
+	defer c.locks.mu.Unlock()
+	if c.locks.by == nil {
+		c.locks.by = map[string]*observer{}
+	}
+	c.locks.by[label] = o
+	return o
+}
+
+// newVectors makes the vectors that native histograms come from.
+func newVectors(c config) map[*catalog.Metric]*prometheus.HistogramVec {
+	vectors := map[*catalog.Metric]*prometheus.HistogramVec{}
+	for _, m := range catalog.All() {
+		if m.Kind != catalog.Histogram || !c.native() {
+			continue
+		}
+		opts := prometheus.HistogramOpts{
+			Name: m.Name, Help: m.Help, ConstLabels: c.constant,
+			NativeHistogramBucketFactor: bucketFactor, NativeHistogramMaxBucketNumber: maxBuckets,
+			NativeHistogramZeroThreshold: prometheus.NativeHistogramZeroThresholdZero,
+		}
+		if c.histograms == ClassicAndNative {
+			opts.Buckets = m.Bounds
+		}
+		vectors[m] = prometheus.NewHistogramVec(opts, labelNames(m))
+	}
+	return vectors
+}
+
+// newNative takes a histogram out of its vector: the observer alone keeps it,
+// so that a label which goes and comes back at once begins anew.
+func (c *Collector) newNative(m *catalog.Metric, label string) prometheus.Histogram {
+	v := c.vectors[m]
+	h, err := v.GetMetricWithLabelValues(label)
+	if err != nil {
+		return nil
+	}
+	v.DeleteLabelValues(label)
+	return h.(prometheus.Histogram)
+}
+
+// Observe implements instrument.Observer.
+func (o *observer) Observe(ctx context.Context, m *catalog.Metric, v float64) {
+	k := o.find(m)
+	if k == nil {
+		return
+	}
+	span := trace.SpanContextFromContext(ctx)
+	sampled := o.of.config.exemplars && span.IsSampled()
+	switch {
+	case k.native == nil && sampled:
+		k.exemplars.keep(m, span, v)
+	case k.native == nil:
+	case sampled:
+		k.native.(prometheus.ExemplarObserver).ObserveWithExemplar(v, prometheus.Labels{
+			traceLabel: span.TraceID().String(), spanLabel: span.SpanID().String(),
+		})
+	default:
+		k.native.Observe(v)
+	}
+}
+
+// Close forgets the label, unless it has come back already.
+func (o *observer) Close() {
+	o.of.locks.mu.Lock()
+	defer o.of.locks.mu.Unlock()
+	if o.of.locks.by[o.label] == o {
+		delete(o.of.locks.by, o.label)
+	}
+}
+
+func (o *observer) find(m *catalog.Metric) *kept {
+	if o == nil {
+		return nil
+	}
+	for i := range o.kept {
+		if o.kept[i].metric == m {
+			return &o.kept[i]
+		}
+	}
+	return nil
+}
+
+func (o *observer) native(m *catalog.Metric) prometheus.Metric {
+	if k := o.find(m); k != nil && k.native != nil {
+		return k.native
+	}
+	return nil
+}
+
+func (o *observer) exemplars(m *catalog.Metric) exemplars {
+	if k := o.find(m); k != nil {
+		return k.exemplars
+	}
+	return nil
+}
+
+// The labels of an exemplar, as Grafana looks for them.
+const (
+	traceLabel = "trace_id"
+	spanLabel  = "span_id"
+)
+
+// exemplars are the last sampled observations of a classic histogram, one for
+// each bucket.
+type exemplars []atomic.Pointer[exemplar]
+
+type exemplar struct {
+	span  trace.SpanContext
+	value float64
+	at    time.Time
+}
+
+func (e exemplars) keep(m *catalog.Metric, span trace.SpanContext, v float64) {
+	i := 0
+	for i < len(m.Bounds) && v > m.Bounds[i] {
+		i++
+	}
+	e[i].Store(&exemplar{span, v, time.Now()})
+}
+
+func (e exemplars) of(i int) *dto.Exemplar {
+	if e == nil {
+		return nil
+	}
+	x := e[i].Load()
+	if x == nil {
+		return nil
+	}
+	return &dto.Exemplar{
+		Label: []*dto.LabelPair{pair(spanLabel, x.span.SpanID().String()), pair(traceLabel, x.span.TraceID().String())},
+		Value: &x.value, Timestamp: timestamppb.New(x.at),
+	}
+}
