@@ -1,0 +1,11 @@
+// Package natskv makes a lease in a JetStream key-value bucket observable:
+// whoever creates the key leads, updates it by revision while it leads, and
+// deletes it by revision when it stops. Each elector is an
+// [instrument.Acquirer].
+//
+// The length of the lease is the TTL of the bucket. The TTL of a single key
+// would not do: the first update drops it, and the key stays for ever.
+//
+// What leadership means to the application, and when to campaign again, does
+// not belong here.
+package natskv

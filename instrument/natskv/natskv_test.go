@@ -1,0 +1,313 @@
+package natskv
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/leaderscope/leaderscope/instrument"
+)
+
+const ttl = 2 * time.Second
+
+func TestTermOfAKey(t *testing.T) {
+	kv := bucket(t, client(t, embedded(t).ClientURL()), ttl)
+	asked := time.Now()
+	a := New(kv, "leader", "replica-1")
+	lease := acquire(t, a)
+	entry, err := kv.Get(t.Context(), "leader")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token, ok := lease.(instrument.Fencer).FencingToken(); !ok || token != entry.Revision() {
+		t.Errorf("token %d, %v; want the revision %d", token, ok, entry.Revision())
+	}
+	if holder, _, _ := strings.Cut(string(entry.Value()), " "); holder != "replica-1" {
+		t.Errorf("the key names %q", entry.Value())
+	}
+	first := lease.(instrument.Expirer).Expiry()
+	if left := first.Sub(asked); left < ttl || left > ttl+time.Second {
+		t.Errorf("lease ends %v after asking, want about %v", left, ttl)
+	}
+	s := watch(t, lease)
+	if renewed := receive(t, s.renewed); !renewed.After(first) {
+		t.Errorf("renewed until %v, not beyond %v", renewed, first)
+	}
+	if err := lease.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := kv.Get(t.Context(), "leader"); !errors.Is(err, jetstream.ErrKeyNotFound) {
+		t.Errorf("after the release: %v", err)
+	}
+	if err := lease.Release(t.Context()); !errors.Is(err, instrument.ErrSessionLost) {
+		t.Errorf("second release: %v", err)
+	}
+}
+
+func TestKeyOfAnotherIsContended(t *testing.T) {
+	kv := bucket(t, client(t, embedded(t).ClientURL()), ttl)
+	holder := acquire(t, New(kv, "leader", "replica-1"))
+	defer holder.Release(context.WithoutCancel(t.Context()))
+	a := NewTry(kv, "leader", "replica-2")
+	_, err := a.Acquire(t.Context())
+	if reason, ok := classify(a, err); !errors.Is(err, jetstream.ErrKeyExists) || !ok || reason != instrument.Contended {
+		t.Errorf("%v is classified as %v, %v", err, reason, ok)
+	}
+}
+
+func TestTTLOfASingleKeyWouldBeDroppedByTheFirstUpdate(t *testing.T) {
+	js := client(t, embedded(t).ClientURL())
+	kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "leases", LimitMarkerTTL: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rev, err := kv.Create(t.Context(), "leader", nil, jetstream.KeyTTL(time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kv.Update(t.Context(), "leader", nil, rev); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2500 * time.Millisecond)
+	if _, err := kv.Get(t.Context(), "leader"); err != nil {
+		t.Errorf("%v: the trap is gone, and KeyTTL could be used", err)
+	}
+}
+
+func TestBucketWithoutTTLHasAnUnknownEnd(t *testing.T) {
+	kv := bucket(t, client(t, embedded(t).ClientURL()), 0)
+	lease := acquire(t, New(kv, "leader", "replica-1"))
+	if end := lease.(instrument.Expirer).Expiry(); !end.IsZero() {
+		t.Errorf("lease ends at %v", end)
+	}
+	if err := lease.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStandbyTakesOverWhenTheKeyIsDeletedAndWhenItRunsOut(t *testing.T) {
+	url := embedded(t).ClientURL()
+	kv := bucket(t, client(t, url), ttl)
+	a := New(bucket(t, client(t, url), ttl), "leader", "replica-2")
+
+	first := acquire(t, New(kv, "leader", "replica-1"))
+	won := make(chan instrument.Lease, 1)
+	go func() {
+		if l, err := a.Acquire(context.Background()); err == nil {
+			won <- l
+		}
+	}()
+	time.Sleep(100 * time.Millisecond)
+	if err := first.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := receive(t, won).Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+
+	if _, err := kv.Create(t.Context(), "leader", []byte("a process that died")); err != nil {
+		t.Fatal(err)
+	}
+	if err := acquire(t, a).Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestKeyThatAnotherTookIsLostAndLeftToIt(t *testing.T) {
+	kv := bucket(t, client(t, embedded(t).ClientURL()), ttl)
+	lease := acquire(t, New(kv, "leader", "replica-1"))
+	s := watch(t, lease)
+	if _, err := kv.Put(t.Context(), "leader", []byte("replica-2 other")); err != nil {
+		t.Fatal(err)
+	}
+	receive(t, lease.(instrument.LossNotifier).Lost())
+	if err := receive(t, s.failed); !errors.Is(err, instrument.ErrContended) {
+		t.Errorf("the renewal failed with %v", err)
+	}
+	if err := lease.Release(t.Context()); !errors.Is(err, instrument.ErrSessionLost) {
+		t.Errorf("release: %v", err)
+	}
+	if entry, err := kv.Get(t.Context(), "leader"); err != nil || string(entry.Value()) != "replica-2 other" {
+		t.Errorf("the other's key is gone: %v", err)
+	}
+}
+
+func TestTermEndsWithItsKeyWhenTheServerIsGone(t *testing.T) {
+	s := embedded(t)
+	lease := acquire(t, New(bucket(t, client(t, s.ClientURL()), ttl), "leader", "replica-1"))
+	w := watch(t, lease)
+	receive(t, w.renewed)
+	s.Shutdown()
+	receive(t, lease.(instrument.LossNotifier).Lost())
+	if left := time.Until(lease.(instrument.Expirer).Expiry()); left > ttl/10 || left < -ttl/2 {
+		t.Errorf("lost with %v of the lease left, want a tenth", left)
+	}
+	if cause := receive(t, w.lost); !errors.Is(cause, errLapsed) {
+		t.Errorf("cause %v, want %v", cause, errLapsed)
+	}
+	if len(w.failed) == 0 {
+		t.Error("no failed renewal was reported")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := lease.Release(ctx); !errors.Is(err, instrument.ErrSessionLost) {
+		t.Errorf("release returned %v, want ErrSessionLost", err)
+	}
+}
+
+func TestCallersContextEndsTheCampaign(t *testing.T) {
+	kv := bucket(t, client(t, embedded(t).ClientURL()), ttl)
+	holder := acquire(t, New(kv, "leader", "replica-1"))
+	defer holder.Release(context.WithoutCancel(t.Context()))
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := New(kv, "leader", "replica-2").Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want the deadline", err)
+	}
+}
+
+// faulty is a bucket with one key whose answers a test delays or loses.
+type faulty struct {
+	jetstream.KeyValue
+	value    []byte
+	revision uint64
+	answer   func() error // after an update was applied
+}
+
+func (f *faulty) Update(_ context.Context, _ string, value []byte, revision uint64) (uint64, error) {
+	if revision != f.revision {
+		return 0, jetstream.ErrKeyRevisionMismatch
+	}
+	f.value, f.revision = value, revision+1
+	return f.revision, f.answer()
+}
+
+func (f *faulty) Get(context.Context, string) (jetstream.KeyValueEntry, error) {
+	return entry{value: f.value, revision: f.revision}, nil
+}
+
+func (f *faulty) Delete(context.Context, string, ...jetstream.KVDeleteOpt) error { return nil }
+
+type entry struct {
+	jetstream.KeyValueEntry
+	value    []byte
+	revision uint64
+}
+
+func (e entry) Value() []byte    { return e.value }
+func (e entry) Revision() uint64 { return e.revision }
+
+// keeping runs a keeper with a lease of 15 s in a bubble.
+func keeping(t *testing.T, f *faulty) (*keeper, *sink) {
+	t.Helper()
+	f.value, f.revision = []byte("mine"), 7
+	k := newKeeper(f, "leader", f.value, 7, time.Now(), 15*time.Second)
+	s := newSink()
+	k.attach(s)
+	t.Cleanup(func() { _ = k.release(context.Background()) })
+	return k, s
+}
+
+func TestUpdatesCountFromTheRequest_C04(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		k, s := keeping(t, &faulty{answer: func() error { time.Sleep(3 * time.Second); return nil }})
+		for _, sent := range []time.Duration{5, 10, 15} {
+			want := start.Add(sent*time.Second + 15*time.Second)
+			if got := <-s.renewed; !got.Equal(want) || !k.Expiry().Equal(want) {
+				t.Errorf("renewed until %v, want %v", got.Sub(start), want.Sub(start))
+			}
+		}
+	})
+}
+
+func TestUpdateWhoseAnswerWasLostIsNoLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		calls := 0
+		_, s := keeping(t, &faulty{answer: func() error {
+			if calls++; calls == 1 {
+				return context.DeadlineExceeded
+			}
+			return nil
+		}})
+		if err := <-s.failed; !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("failed with %v", err)
+		}
+		if got, want := (<-s.renewed).Sub(start), 22500*time.Millisecond; got != want {
+			t.Errorf("renewed until %v, want %v", got, want)
+		}
+	})
+}
+
+func TestNoAnswerAfterTheLeaseEndIsBelieved_C16(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k, s := keeping(t, &faulty{answer: func() error { time.Sleep(time.Minute); return nil }})
+		<-k.lost
+		if cause := <-s.lost; !errors.Is(cause, errLapsed) || len(s.renewed) != 0 {
+			t.Errorf("cause %v, %d renewals", cause, len(s.renewed))
+		}
+	})
+}
+
+func acquire(t *testing.T, a instrument.Acquirer) instrument.Lease {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	lease, err := a.Acquire(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lease
+}
+
+func classify(a instrument.Acquirer, err error) (instrument.Reason, bool) {
+	return a.(interface {
+		Classify(error) (instrument.Reason, bool)
+	}).Classify(err)
+}
+
+// sink hands on what a Watcher reports.
+type sink struct {
+	renewed chan time.Time
+	failed  chan error
+	lost    chan error
+}
+
+func newSink() *sink {
+	return &sink{make(chan time.Time, 100), make(chan error, 100), make(chan error, 1)}
+}
+
+func (s *sink) Renewed(end time.Time)   { s.renewed <- end }
+func (s *sink) RenewalFailed(err error) { s.failed <- err }
+func (s *sink) Lost(cause error)        { s.lost <- cause }
+
+// watch runs the lease's Watcher until the test ends.
+func watch(t *testing.T, lease instrument.Lease) *sink {
+	t.Helper()
+	s := newSink()
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		lease.(instrument.Watcher).Watch(ctx, s)
+	}()
+	t.Cleanup(func() { cancel(); <-stopped })
+	return s
+}
+
+func receive[T any](t *testing.T, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(30 * time.Second):
+		t.Fatal("nothing came within 30 s")
+		panic("unreachable")
+	}
+}
