@@ -19,7 +19,8 @@ const DefaultReleaseTimeout = 10 * time.Second
 
 // Redactor turns a lock name into its label. *redact.Policy is one; it must
 // be safe for concurrent use. A Redactor that panics gives the label
-// "redacted", and the fault is counted.
+// "redacted", and the fault is counted. A label that is not Shared stands for
+// one name; given to two, it is a collision and ends in "*" from then on.
 type Redactor interface {
 	Label(name string) redact.Label
 	Info() redact.Info

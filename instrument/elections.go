@@ -16,9 +16,10 @@ import (
 // that share a label share a handle, and so do all that overflow. Names are
 // not kept, only seeded digests of them.
 type Elections struct {
-	m     *Middleware
-	opts  []ElectionOption
-	known atomic.Pointer[table]
+	m       *Middleware
+	digests digester
+	known   atomic.Pointer[table]
+	opts    []ElectionOption
 
 	mu         sync.Mutex
 	own        map[*Election]digest
@@ -36,7 +37,7 @@ const maxRemembered = 1 << 14
 // Elections makes a look-up of handles that all have these options. One for
 // each kind of lock is meant to live as long as the middleware.
 func (m *Middleware) Elections(opts ...ElectionOption) *Elections {
-	es := &Elections{m: m, opts: opts, own: map[*Election]digest{}, shared: map[sharing]*Election{}}
+	es := &Elections{m: m, digests: m.digests, opts: opts, own: map[*Election]digest{}, shared: map[sharing]*Election{}}
 	es.known.Store(newTable(0))
 	return es
 }
@@ -45,7 +46,7 @@ func (m *Middleware) Elections(opts ...ElectionOption) *Elections {
 // Its series exist from then on. Once more names share labels than are
 // remembered, a name beyond the cap counts as folded each time it comes up.
 func (es *Elections) Of(name string) *Election {
-	d := es.m.digests.of(name)
+	d := es.digests.of(name)
 	if e := es.known.Load().find(d); e != nil {
 		return e
 	}
@@ -98,7 +99,7 @@ func (es *Elections) join(label redact.Label, s *series) *Election {
 // its label makes room. Of a handle that names share nothing goes, since it
 // counts for the others too. A later Of begins anew.
 func (es *Elections) Forget(name string) {
-	d := es.m.digests.of(name)
+	d := es.digests.of(name)
 	es.mu.Lock()
 	e := es.known.Load().find(d)
 	_, own := es.own[e]
@@ -137,80 +138,4 @@ func (es *Elections) remember(d digest, e *Election) {
 		es.known.Store(t)
 	}
 	t.put(d, e)
-}
-
-// table maps digests to handles. Reading takes no lock and allocates nothing;
-// a map of strings would keep the names. Writers hold the mutex of Elections.
-type table struct {
-	slots []atomic.Pointer[entry] // a power of two, at least half of them empty
-	used  int                     // slots that are not empty
-	live  int                     // of those, the ones with a handle
-}
-
-// entry is a name and its handle; nil in place of one that was removed.
-type entry struct {
-	name digest
-	e    *Election
-}
-
-func newTable(live int) *table {
-	n := 16
-	for n < 4*live {
-		n *= 2
-	}
-	return &table{slots: make([]atomic.Pointer[entry], n)}
-}
-
-// slot is the place of a name, empty if the name is not there.
-func (t *table) slot(name digest) *atomic.Pointer[entry] {
-	for i := name[0]; ; i++ {
-		s := &t.slots[i&uint64(len(t.slots)-1)]
-		if x := s.Load(); x == nil || x.name == name {
-			return s
-		}
-	}
-}
-
-func (t *table) find(name digest) *Election {
-	if x := t.slot(name).Load(); x != nil {
-		return x.e
-	}
-	return nil
-}
-
-func (t *table) put(name digest, e *Election) {
-	s := t.slot(name)
-	if s.Load() == nil {
-		t.used++
-	}
-	t.live++
-	s.Store(&entry{name, e})
-}
-
-func (t *table) remove(name digest) {
-	if s := t.slot(name); s.Load() != nil && s.Load().e != nil {
-		t.live--
-		s.Store(&entry{name: name})
-	}
-}
-
-func (t *table) removeAll(e *Election) (removed int) {
-	for i := range t.slots {
-		if x := t.slots[i].Load(); x != nil && x.e == e {
-			t.remove(x.name)
-			removed++
-		}
-	}
-	return removed
-}
-
-// rebuilt is the table without what was removed, with room for more.
-func (t *table) rebuilt() *table {
-	to := newTable(t.live + 1)
-	for i := range t.slots {
-		if x := t.slots[i].Load(); x != nil && x.e != nil {
-			to.put(x.name, x.e)
-		}
-	}
-	return to
 }

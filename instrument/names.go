@@ -11,16 +11,16 @@ import (
 	"github.com/leaderscope/leaderscope/redact"
 )
 
-// digest stands for a name in memory, where names are not kept: 128 bits under
+// digest stands for a name in memory, where names are not kept: 127 bits under
 // seeds of this process, independent of any label.
-type digest [2]uint64
+type digest struct{ first, second uint64 }
 
-type digester [2]maphash.Seed
+type digester struct{ first, second maphash.Seed }
 
 func newDigester() digester { return digester{maphash.MakeSeed(), maphash.MakeSeed()} }
 
 func (d *digester) of(name string) digest {
-	return digest{maphash.String(d[0], name), maphash.String(d[1], name)}
+	return digest{maphash.String(d.first, name) | 1, maphash.String(d.second, name)} // not zero, which is no name
 }
 
 // place finds or makes the series of a label; beyond the cap it is the shared

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -21,8 +22,11 @@ import (
 )
 
 // rounds are taken in turns, so that all variants meet the same noise; the
-// best of each counts.
-const rounds = 5
+// best of each counts: many short ones find the quiet moments of a busy machine.
+const (
+	rounds   = 25
+	duration = "200ms"
+)
 
 type variant struct {
 	name  string
@@ -33,11 +37,31 @@ type variant struct {
 
 func main() {
 	testing.Init()
+	if err := flag.Set("test.benchtime", duration); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	variants := []*variant{
 		{name: "leaderscope: acquire, run, release", run: middlewareCycle},
 		{name: "client_golang, cached children", run: cachedCycle},
 		{name: "client_golang, WithLabelValues each time", run: lookupCycle},
 	}
+	lookups := []*variant{
+		{name: "leaderscope: the handle of a name", run: handleLookup},
+		{name: "sync.Map, bare", run: bareLookup},
+		{name: "leaderscope: first sight of a name", run: firstSight},
+	}
+	measure(variants)
+	measure(lookups)
+
+	fmt.Printf("one cycle with the Prometheus exporter and hashed labels; %s, %d CPUs, best of %d\n\n", runtime.Version(), runtime.GOMAXPROCS(0), rounds)
+	table("ns\tallocations\tof cached\t of lookup\t\t", variants, variants[1], variants[2])
+	fmt.Println("\nThe one allocation is the term that the caller gets.")
+	fmt.Printf("\none look-up by name among %d\n\n", len(lookupNames))
+	table("ns\tallocations\tof sync.Map\t\t", lookups, lookups[1])
+}
+
+func measure(variants []*variant) {
 	for range rounds {
 		for _, v := range variants {
 			r := testing.Benchmark(v.run)
@@ -48,17 +72,23 @@ func main() {
 			v.nanos, v.alloc = min(v.nanos, n), r.AllocsPerOp()
 		}
 	}
-	fmt.Printf("one cycle with the Prometheus exporter and hashed labels; %s, %d CPUs, best of %d\n\n", runtime.Version(), runtime.GOMAXPROCS(0), rounds)
+}
+
+// table prints each variant with its share of the baselines.
+func table(head string, variants []*variant, baselines ...*variant) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "ns\tallocations\tof cached\t of lookup\t\t")
+	fmt.Fprintln(w, head)
 	for _, v := range variants {
-		fmt.Fprintf(w, "%.0f\t%d\t%.2f\t%.2f\t  %s\t\n", v.nanos, v.alloc, v.nanos/variants[1].nanos, v.nanos/variants[2].nanos, v.name)
+		fmt.Fprintf(w, "%.0f\t%d", v.nanos, v.alloc)
+		for _, b := range baselines {
+			fmt.Fprintf(w, "\t%.2f", v.nanos/b.nanos)
+		}
+		fmt.Fprintf(w, "\t  %s\t\n", v.name)
 	}
 	if err := w.Flush(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Println("\nThe one allocation is the term that the caller gets.")
 }
 
 type lease struct{}

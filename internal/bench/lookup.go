@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/redact"
+)
+
+// lookupNames are as many locks as one process has at most, of the length that
+// names have in the field.
+var lookupNames = func() []string {
+	names := make([]string, 1024)
+	for i := range names {
+		names[i] = fmt.Sprintf("tenant-%06d/orders/aggregation-dly", i)
+	}
+	return names
+}()
+
+// bareLookup finds a pointer by name in a sync.Map.
+func bareLookup(b *testing.B) {
+	var handles sync.Map
+	for _, name := range lookupNames {
+		handles.Store(name, new(instrument.Election))
+	}
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		h, _ := handles.Load(lookupNames[i%len(lookupNames)])
+		if h.(*instrument.Election) == nil {
+			b.Fatal("no handle")
+		}
+		i++
+	}
+}
+
+// handleLookup finds the handle of a lock by name.
+func handleLookup(b *testing.B) {
+	locks := elections(b)
+	for _, name := range lookupNames {
+		locks.Of(name)
+	}
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		if locks.Of(lookupNames[i%len(lookupNames)]) == nil {
+			b.Fatal("no handle")
+		}
+		i++
+	}
+}
+
+// firstSight makes the label, the handle and the series of a name.
+func firstSight(b *testing.B) {
+	b.ReportAllocs()
+	i := 0
+	locks := elections(b)
+	for b.Loop() {
+		if i%len(lookupNames) == 0 {
+			locks = elections(b)
+		}
+		locks.Of(lookupNames[i%len(lookupNames)])
+		i++
+	}
+}
+
+func elections(b *testing.B) *instrument.Elections {
+	policy, err := redact.Hash(make([]byte, redact.MinKeySize), "k1")
+	if err != nil {
+		b.Fatal(err)
+	}
+	m, err := instrument.New(instrument.WithRedactor(policy), instrument.WithMaxLabels(len(lookupNames)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return m.Elections()
+}
