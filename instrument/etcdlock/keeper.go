@@ -17,7 +17,7 @@ import (
 var errLapsed = errors.New("etcdlock: lease was not renewed in time")
 
 // keeper is the client's Lease with a KeepAlive of its own: it renews with
-// single requests, so that the lease end counts from before the request, a
+// requests of its own, so that the lease end counts from before the request, a
 // renewal that fails is seen, and a lease that ran out on this clock stays
 // lost. The client's own KeepAlive shows answers only; an answer that waited
 // in a buffer while the process was suspended would bring a dead lease back.
@@ -92,27 +92,55 @@ func (k *keeper) keep(ctx context.Context, id clientv3.LeaseID) error {
 	}
 }
 
-// renew sends one request and waits a third of the lease for its answer, but
-// not beyond last.
+// renew waits a third of the lease for an answer, but not beyond last. When
+// half of that has passed it asks a second time: a member whose leader has
+// just died sits on the first request, and would answer the second at once.
 func (k *keeper) renew(ctx context.Context, id clientv3.LeaseID, last time.Time) error {
-	sent := time.Now()
-	ctx, cancel := context.WithDeadline(ctx, earlier(sent.Add(k.ttl/3), last))
+	ctx, cancel := context.WithDeadline(ctx, earlier(time.Now().Add(k.ttl/3), last))
 	defer cancel()
+	answers := make(chan error, 2)
+	ask := func() { answers <- k.ask(ctx, id, last) }
+	go ask()
+	again := time.NewTimer(k.ttl / 6)
+	defer again.Stop()
+	for open := 1; ; {
+		select {
+		case err := <-answers:
+			open--
+			if err == nil {
+				end := k.Expiry()
+				k.tell(func(s instrument.Sink) { s.Renewed(end) })
+			}
+			if err == nil || open == 0 || errors.Is(err, rpctypes.ErrLeaseNotFound) {
+				return err
+			}
+		case <-again.C:
+			open++
+			go ask()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// ask sends one request. The lease counts from before it.
+func (k *keeper) ask(ctx context.Context, id clientv3.LeaseID, last time.Time) error {
 	if err := connected(ctx, k.client); err != nil {
 		return err
 	}
+	sent := time.Now()
 	resp, err := k.KeepAliveOnce(ctx, id)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if !time.Now().Before(last) {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case !time.Now().Before(last):
 		return errLapsed
 	}
-	renewed := sent.Add(time.Duration(resp.TTL) * time.Second)
 	k.mu.Lock()
-	k.end = renewed
-	k.mu.Unlock()
-	k.tell(func(s instrument.Sink) { s.Renewed(renewed) })
+	defer k.mu.Unlock()
+	k.end = sent.Add(time.Duration(resp.TTL) * time.Second)
 	return nil
 }
 

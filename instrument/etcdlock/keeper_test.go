@@ -3,6 +3,7 @@ package etcdlock
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,8 +55,10 @@ func keeping(t *testing.T, b *backend) (*keeper, *sink, <-chan struct{}) {
 func TestKeeperRenewsEachThirdAndCountsFromTheRequest_C04(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		k, s, _ := keeping(t, &backend{once: func(context.Context) (*clientv3.LeaseKeepAliveResponse, error) {
-			time.Sleep(3 * time.Second) // the answer takes its time
+		k, s, _ := keeping(t, &backend{once: func(ctx context.Context) (*clientv3.LeaseKeepAliveResponse, error) {
+			if !sleepUntil(ctx, time.Now().Add(3*time.Second)) { // the answer takes its time
+				return nil, ctx.Err()
+			}
 			return granted()
 		}})
 		for _, sent := range []time.Duration{5, 10, 15} {
@@ -107,9 +110,33 @@ func TestKeeperTriesAgainSoonAfterAFailure(t *testing.T) {
 	})
 }
 
+func TestKeeperAsksASecondTimeWhenTheFirstIsNotAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var calls atomic.Int32
+		k, s, _ := keeping(t, &backend{once: func(ctx context.Context) (*clientv3.LeaseKeepAliveResponse, error) {
+			if calls.Add(1) == 1 {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return granted()
+		}})
+		<-s.renewed
+		if took := time.Since(start); took != 7500*time.Millisecond {
+			t.Errorf("renewed after %v, want after 5 s and half of the patience of 5 s", took)
+		}
+		if got, want := k.Expiry().Sub(start), 22500*time.Millisecond; got != want {
+			t.Errorf("lease ends after %v, want %v", got, want)
+		}
+		if len(s.failed) != 0 {
+			t.Errorf("%d renewals failed, want none", len(s.failed))
+		}
+	})
+}
+
 func TestKeeperBelievesNoAnswerThatCameAfterTheLeaseEnd_C16(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, s, done := keeping(t, &backend{once: func(context.Context) (*clientv3.LeaseKeepAliveResponse, error) {
+		k, s, done := keeping(t, &backend{once: func(context.Context) (*clientv3.LeaseKeepAliveResponse, error) {
 			time.Sleep(time.Minute) // suspended with the answer in the socket
 			return granted()
 		}})
@@ -117,7 +144,8 @@ func TestKeeperBelievesNoAnswerThatCameAfterTheLeaseEnd_C16(t *testing.T) {
 		if cause := <-s.lost; !errors.Is(cause, errLapsed) {
 			t.Errorf("cause %v", cause)
 		}
-		if len(s.renewed) != 0 {
+		time.Sleep(time.Hour)
+		if len(s.renewed) != 0 || time.Now().Before(k.Expiry()) {
 			t.Error("a dead lease was renewed")
 		}
 	})
