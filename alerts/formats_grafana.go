@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"text/template/parse"
 	"time"
 
 	"github.com/grafana/grafana-foundation-sdk/go/alerting"
@@ -156,17 +155,17 @@ func (g GrafanaManaged) uid(r Rule) string {
 // data is what Grafana's own import makes of a Prometheus rule: the query,
 // whether it has a value, and the condition on that.
 func (g GrafanaManaged) data(promQL string) ([]any, error) {
-	dashboardless := common.DataSourceRef{Type: cog.ToPtr("__expr__"), Uid: cog.ToPtr("__expr__")}
+	server := common.DataSourceRef{Type: cog.ToPtr("__expr__"), Uid: cog.ToPtr("__expr__")}
 	steps := []cog.Builder[alerting.Query]{
 		alerting.NewQueryBuilder("query").DatasourceUid(g.DatasourceUID).RelativeTimeRange(600, 0).
 			Model(prometheus.NewDataqueryBuilder().RefId("query").Expr(promQL).Instant().
 				Datasource(common.DataSourceRef{Type: cog.ToPtr("prometheus"), Uid: &g.DatasourceUID}).
 				EditorMode(prometheus.QueryEditorModeCode)),
 		alerting.NewQueryBuilder("found").DatasourceUid("__expr__").RelativeTimeRange(0, 0).
-			Model(expr.NewExprBuilder().TypeMath(expr.NewTypeMathBuilder().RefId("found").Datasource(dashboardless).
+			Model(expr.NewExprBuilder().TypeMath(expr.NewTypeMathBuilder().RefId("found").Datasource(server).
 				Expression("is_number($query) || is_nan($query) || is_inf($query)"))),
 		alerting.NewQueryBuilder("firing").DatasourceUid("__expr__").RelativeTimeRange(0, 0).
-			Model(expr.NewExprBuilder().TypeThreshold(expr.NewTypeThresholdBuilder().RefId("firing").Datasource(dashboardless).
+			Model(expr.NewExprBuilder().TypeThreshold(expr.NewTypeThresholdBuilder().RefId("firing").Datasource(server).
 				Expression("found").Conditions([]cog.Builder[expr.ExprTypeThresholdConditions]{
 				expr.NewExprTypeThresholdConditionsBuilder().Evaluator(
 					expr.NewExprTypeThresholdConditionsEvaluatorBuilder().Type(expr.ExprTypeThresholdConditionsEvaluatorTypeGt).Params([]float64{0}))}))),
@@ -193,76 +192,4 @@ func asPlain(v any) (plain any, err error) {
 		return nil, err
 	}
 	return plain, json.Unmarshal(raw, &plain)
-}
-
-var (
-	dollarValue  = regexp.MustCompile(`\$value\b`)
-	dollarLabels = regexp.MustCompile(`\$labels\b`)
-)
-
-// forGrafana rewrites a template of Prometheus. The value is that of a query
-// among several there, and variables are fields: Grafana takes a dollar in
-// these files for one of its environment variables, in some versions and some
-// fields.
-func forGrafana(text string) (string, error) {
-	text = dollarLabels.ReplaceAllString(dollarValue.ReplaceAllString(text, ".Values.query.Value"), ".Labels")
-	tree := parse.New("annotation")
-	tree.Mode = parse.SkipFuncCheck
-	if _, err := tree.Parse(text, "", "", map[string]*parse.Tree{}); err != nil {
-		return "", err
-	}
-	if inner := shadowed(tree.Root, false); inner != "" {
-		return "", fmt.Errorf("%s is used within a block, where Grafana would not find it; use it outside", inner)
-	}
-	return text, nil
-}
-
-// shadowed finds a field of the alert where the dot is something else.
-func shadowed(n parse.Node, inBlock bool) string {
-	switch n := n.(type) {
-	case *parse.ListNode:
-		for _, child := range nodesOf(n) {
-			if found := shadowed(child, inBlock); found != "" {
-				return found
-			}
-		}
-	case *parse.ActionNode:
-		return shadowed(n.Pipe, inBlock)
-	case *parse.PipeNode:
-		for _, c := range n.Cmds {
-			for _, arg := range c.Args {
-				if found := shadowed(arg, inBlock); found != "" {
-					return found
-				}
-			}
-		}
-	case *parse.FieldNode:
-		if inBlock && (n.Ident[0] == "Labels" || n.Ident[0] == "Values") {
-			return "." + n.Ident[0]
-		}
-	case *parse.IfNode:
-		return firstOf(shadowed(n.Pipe, inBlock), shadowed(n.List, inBlock), shadowed(n.ElseList, inBlock))
-	case *parse.WithNode:
-		return firstOf(shadowed(n.Pipe, inBlock), shadowed(n.List, true), shadowed(n.ElseList, inBlock))
-	case *parse.RangeNode:
-		return firstOf(shadowed(n.Pipe, inBlock), shadowed(n.List, true), shadowed(n.ElseList, inBlock))
-	}
-	return ""
-}
-
-// nodesOf a list that may be missing.
-func nodesOf(l *parse.ListNode) []parse.Node {
-	if l == nil {
-		return nil
-	}
-	return l.Nodes
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

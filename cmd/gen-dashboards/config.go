@@ -17,6 +17,15 @@ type config struct {
 	Scope      scope             `yaml:"scope"`
 	Alerts     alertSection      `yaml:"alerts"`
 	Dashboards dashboards.Config `yaml:"dashboards"`
+
+	Kubernetes      kubernetes            `yaml:"kubernetes"`
+	GrafanaAlerting alerts.GrafanaManaged `yaml:"grafanaAlerting"`
+	Mimir           mimirSection          `yaml:"mimir"`
+	Alertmanager    alerts.Routing        `yaml:"alertmanager"`
+}
+
+type mimirSection struct {
+	Namespace string `yaml:"namespace"`
 }
 
 type scope struct {
@@ -45,7 +54,11 @@ func defaultConfig() config {
 			Group: a.Group, SeverityLabel: a.SeverityLabel, Labels: a.Labels, Annotations: a.Annotations,
 			RunbookBaseURL: a.RunbookBaseURL, DashboardBaseURL: a.DashboardBaseURL, Alerts: a.Alerts,
 		},
-		Dashboards: dashboards.Default(),
+		Dashboards:      dashboards.Default(),
+		Kubernetes:      defaultKubernetes(),
+		GrafanaAlerting: alerts.DefaultGrafanaManaged(),
+		Mimir:           mimirSection{Namespace: "leaderscope"},
+		Alertmanager:    alerts.DefaultRouting(),
 	}
 }
 
@@ -87,7 +100,26 @@ func (c config) validate() error {
 		}
 		return &keyError{key: boardKey(bad.Key), problem: bad.Problem}
 	}
-	return nil
+	return c.validateFormats()
+}
+
+// validateFormats looks at what single formats are told.
+func (c config) validateFormats() error {
+	if err := c.GrafanaAlerting.Validate(); err != nil {
+		key, problem, _ := strings.Cut(err.Error(), ": ")
+		return &keyError{key: "grafanaAlerting." + key, problem: problem}
+	}
+	for _, k := range []struct{ key, value string }{
+		{"mimir.namespace", c.Mimir.Namespace},
+		{"alertmanager.receiver", c.Alertmanager.Receiver},
+		{"alertmanager.pageReceiver", c.Alertmanager.PageReceiver},
+		{"alertmanager.pageSeverity", c.Alertmanager.PageSeverity},
+	} {
+		if k.value == "" {
+			return &keyError{key: k.key, problem: "must not be empty"}
+		}
+	}
+	return c.Kubernetes.validate()
 }
 
 // ruleKey is where the file keeps a knob of alerts.Config.

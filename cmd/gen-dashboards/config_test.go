@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/leaderscope/leaderscope/alerts"
+	"github.com/leaderscope/leaderscope/dashboards"
+	"github.com/leaderscope/leaderscope/internal/panel"
 )
 
 func TestThePrintedConfigurationIsTheDefault(t *testing.T) {
@@ -34,7 +36,8 @@ func TestThePrintedConfigurationIsTheDefault(t *testing.T) {
 // printed is what a file can say.
 func (c config) printed() config {
 	var shown config
-	shown.Scope, shown.Alerts = c.Scope, c.Alerts
+	shown = c
+	shown.Dashboards = dashboards.Config{}
 	v, to := reflect.ValueOf(c.Dashboards), reflect.ValueOf(&shown.Dashboards).Elem()
 	for i := range v.NumField() {
 		if v.Type().Field(i).Tag.Get("yaml") != "-" {
@@ -141,5 +144,12 @@ func TestAFileMayLeaveEverythingOut(t *testing.T) {
 		if diff := cmp.Diff(fmt.Sprintf("%+v", defaultConfig()), fmt.Sprintf("%+v", c)); diff != "" {
 			t.Errorf("%q (-default +got):\n%s", file, diff)
 		}
+	}
+}
+
+// The dashboards mark alerts by the prefix that the rules give them.
+func TestTheDashboardsKnowTheAlertsByTheirNames(t *testing.T) {
+	if panel.AlertPrefix != alerts.Prefix {
+		t.Errorf("dashboards look for %s, rules are called %s", panel.AlertPrefix, alerts.Prefix)
 	}
 }

@@ -16,25 +16,29 @@ type format struct {
 	name  string
 	about string
 	files func(config) ([]output.File, error)
+	// onRequest: it is written only where it is named.
+	onRequest bool
 }
 
 // formats are all that can be written, in the order of the help text.
 var formats = []format{
-	{"grafana", "dashboard JSON and the YAML that makes Grafana load it from files", grafana},
-	{"prometheus", "alerting rules for rule_files of Prometheus", prometheus},
-	{"promtool", "unit tests of those rules, for promtool test rules", promtool},
+	{name: "grafana", about: "dashboard JSON and the YAML that makes Grafana load it from files", files: grafana},
+	{name: "prometheus", about: "alerting rules for rule_files of Prometheus", files: prometheus},
+	{name: "prometheusrule", about: "the rules as an object of the Prometheus Operator", files: prometheusRule},
+	{name: "configmap", about: "the dashboards in ConfigMaps for Grafana's sidecar", files: configMap},
+	{name: "grafana-operator", about: "the dashboards as objects of the Grafana Operator", files: grafanaOperator},
+	{name: "grafana-alerting", about: "the rules for Grafana's own alerting, loaded from files", files: grafanaAlerting},
+	{name: "mimir", about: "the rules as a namespace of Mimir's or Cortex' ruler", files: mimir},
+	{name: "alertmanager", about: "inhibition rules and an example of a route", files: alertmanager},
+	{name: "promtool", about: "unit tests of the rules, for promtool test rules", files: promtool},
+	{name: "manifest", about: "the dashboards as resources of Grafana 12 and later (dashboard.grafana.app)", files: manifests, onRequest: true},
 }
 
 const rulesFile = "prometheus/leaderscope-rules.yaml"
 
-// planned formats are known by name but cannot be written yet.
-var planned = []string{
-	"prometheusrule", "configmap", "grafana-operator", "grafana-alerting", "mimir", "alertmanager",
-}
-
 // grafana's folder can be mounted as Grafana's provisioning/dashboards.
 func grafana(c config) ([]output.File, error) {
-	boards, err := dashboardFiles("grafana/leaderscope/", c.boards())
+	boards, err := dashboards.All(c.boards())
 	if err != nil {
 		return nil, err
 	}
@@ -42,20 +46,16 @@ func grafana(c config) ([]output.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append([]output.File{{Path: "grafana/leaderscope.yaml", Data: provisioning}}, boards...), nil
+	return append([]output.File{{Path: "grafana/leaderscope.yaml", Data: provisioning}}, named("grafana/leaderscope/", boards, ".json")...), nil
 }
 
-// dashboardFiles are the dashboards as Grafana itself writes them.
-func dashboardFiles(folder string, c dashboards.Config) ([]output.File, error) {
-	overview, err := dashboards.Overview(c)
-	if err != nil {
-		return nil, err
+// named are files of the dashboards' names.
+func named(prefix string, boards []dashboards.Named, ending string) []output.File {
+	files := make([]output.File, len(boards))
+	for i, b := range boards {
+		files[i] = output.File{Path: prefix + b.Name + ending, Data: b.Data}
 	}
-	lock, err := dashboards.Lock(c)
-	if err != nil {
-		return nil, err
-	}
-	return []output.File{{Path: folder + "overview.json", Data: overview}, {Path: folder + "lock.json", Data: lock}}, nil
+	return files
 }
 
 func prometheus(c config) ([]output.File, error) {
@@ -64,6 +64,63 @@ func prometheus(c config) ([]output.File, error) {
 		return nil, err
 	}
 	return []output.File{{Path: rulesFile, Data: rules}}, nil
+}
+
+func prometheusRule(c config) ([]output.File, error) {
+	object := c.Kubernetes.object(c.Kubernetes.PrometheusRule.Name, c.Kubernetes.PrometheusRule.Labels)
+	rules, err := alerts.PrometheusRule(c.rules(), object)
+	if err != nil {
+		return nil, err
+	}
+	return c.Kubernetes.chart([]output.File{{Path: "prometheusrule/leaderscope-rules.yaml", Data: rules}}), nil
+}
+
+func configMap(c config) ([]output.File, error) {
+	maps, err := dashboards.ConfigMaps(c.boards(), c.Kubernetes.object(c.Kubernetes.ConfigMap.Name, nil), c.Kubernetes.ConfigMap.Sidecar)
+	if err != nil {
+		return nil, err
+	}
+	return c.Kubernetes.chart(named("configmap/leaderscope-", maps, ".yaml")), nil
+}
+
+func grafanaOperator(c config) ([]output.File, error) {
+	objects, err := dashboards.GrafanaDashboards(c.boards(), c.Kubernetes.object(c.Kubernetes.GrafanaOperator.Name, nil), c.Kubernetes.GrafanaOperator.Operator)
+	if err != nil {
+		return nil, err
+	}
+	return c.Kubernetes.chart(named("grafana-operator/leaderscope-", objects, ".yaml")), nil
+}
+
+func grafanaAlerting(c config) ([]output.File, error) {
+	rules, err := alerts.GrafanaAlerting(c.rules(), c.GrafanaAlerting)
+	if err != nil {
+		return nil, err
+	}
+	return []output.File{{Path: "grafana-alerting/leaderscope-rules.yaml", Data: rules}}, nil
+}
+
+func mimir(c config) ([]output.File, error) {
+	rules, err := alerts.Mimir(c.rules(), c.Mimir.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	return []output.File{{Path: "mimir/leaderscope-rules.yaml", Data: rules}}, nil
+}
+
+func alertmanager(c config) ([]output.File, error) {
+	snippet, err := alerts.Alertmanager(c.rules(), c.Alertmanager)
+	if err != nil {
+		return nil, err
+	}
+	return []output.File{{Path: "alertmanager/leaderscope-alertmanager.yaml", Data: snippet}}, nil
+}
+
+func manifests(c config) ([]output.File, error) {
+	resources, err := dashboards.Manifests(c.boards())
+	if err != nil {
+		return nil, err
+	}
+	return named("manifest/leaderscope-", resources, ".json"), nil
 }
 
 // promtool's tests are of the rules that the format prometheus writes.
@@ -75,21 +132,18 @@ func promtool(c config) ([]output.File, error) {
 	return []output.File{{Path: "promtool/leaderscope-tests.yaml", Data: tests}}, nil
 }
 
-// pick finds formats by name, all of them without a name, in the order of the
-// registry and each once.
+// pick finds formats by name, in the order of the registry and each once;
+// without a name, all that need no request.
 func pick(names []string) ([]format, error) {
 	if len(names) == 0 {
-		return formats, nil
+		return slices.DeleteFunc(slices.Clone(formats), func(f format) bool { return f.onRequest }), nil
 	}
 	known := make([]string, len(formats))
 	for i, f := range formats {
 		known[i] = f.name
 	}
 	for _, n := range names {
-		switch {
-		case slices.Contains(planned, n):
-			return nil, fmt.Errorf("format %s cannot be written yet; there are %s", n, strings.Join(known, ", "))
-		case !slices.Contains(known, n):
+		if !slices.Contains(known, n) {
 			return nil, fmt.Errorf("format %q is unknown; there are %s", n, strings.Join(known, ", "))
 		}
 	}
@@ -99,7 +153,11 @@ func pick(names []string) ([]format, error) {
 func describeFormats() string {
 	var b strings.Builder
 	for _, f := range formats {
-		fmt.Fprintf(&b, "  %-12s %s\n", f.name, f.about)
+		about := f.about
+		if f.onRequest {
+			about += "; only where it is named"
+		}
+		fmt.Fprintf(&b, "  %-16s %s\n", f.name, about)
 	}
 	return b.String()
 }

@@ -38,7 +38,7 @@ func JSON(d Dashboard) ([]byte, error) {
 	if err := errors.Join(f.problems...); err != nil {
 		return nil, err
 	}
-	return canonical(d)
+	return Canonical(d)
 }
 
 type finisher struct {
@@ -219,9 +219,10 @@ func text(s *string) string {
 	return *s
 }
 
-// canonical sorts keys and leaves < and > readable. The SDK's own encoders
-// escape them whatever the outer encoder is told, hence the second pass.
-func canonical(v any) ([]byte, error) {
+// Canonical is JSON with sorted keys, < and > readable, and a newline at the
+// end. The SDK's own encoders escape them whatever the outer encoder is told,
+// hence the second pass.
+func Canonical(v any) ([]byte, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,241 @@
+package alerts
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"go.yaml.in/yaml/v3"
+)
+
+// only switches off every alert but those of these fields of Alerts.
+func only(c Config, fields ...string) Config {
+	alerts := reflect.ValueOf(&c.Alerts).Elem()
+	for i := range alerts.NumField() {
+		if slices.Contains(fields, alerts.Type().Field(i).Name) {
+			continue
+		}
+		switchOff(alerts.Field(i))
+	}
+	return c
+}
+
+func switchOff(v reflect.Value) {
+	if f, ok := v.Addr().Interface().(*Firing); ok {
+		f.Enabled = false
+		return
+	}
+	for i := range v.NumField() {
+		if v.Field(i).Kind() == reflect.Struct {
+			switchOff(v.Field(i))
+		}
+	}
+}
+
+// The wrapping is recorded with two rules of one name; that the rules are all
+// there is another test.
+func TestFormatsAreAsRecorded(t *testing.T) {
+	c := only(Default(), "NoLeader")
+	object := Object{Name: "leaderscope", Namespace: "monitoring", Labels: map[string]string{"release": "kube-prometheus-stack"}}
+	formats := map[string]func() ([]byte, error){
+		"prometheusrule":   func() ([]byte, error) { return PrometheusRule(c, object) },
+		"mimir":            func() ([]byte, error) { return Mimir(c, "leaderscope") },
+		"grafana-alerting": func() ([]byte, error) { return GrafanaAlerting(c, DefaultGrafanaManaged()) },
+		"alertmanager":     func() ([]byte, error) { return Alertmanager(Default(), DefaultRouting()) },
+	}
+	for name, format := range formats {
+		t.Run(name, func(t *testing.T) {
+			got, err := format()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again, err := format(); err != nil || string(again) != string(got) {
+				t.Errorf("a second run differs: %v", err)
+			}
+			golden := filepath.Join("testdata", "formats", name+".yaml")
+			if *update {
+				if err := os.WriteFile(golden, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("run go test ./alerts -update if this is meant (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestOperatorAndMimirHaveTheGroupsOfPrometheus(t *testing.T) {
+	for name, c := range variants() {
+		t.Run(name, func(t *testing.T) {
+			var want rulefmt.RuleGroups
+			decodeYAML(t, func() ([]byte, error) { return YAML(c) }, &want)
+			var operator struct{ Spec rulefmt.RuleGroups }
+			decodeYAML(t, func() ([]byte, error) { return PrometheusRule(c, Object{Name: "a"}) }, &operator)
+			var mimir struct {
+				Namespace          string
+				rulefmt.RuleGroups `yaml:",inline"`
+			}
+			decodeYAML(t, func() ([]byte, error) { return Mimir(c, "team-a") }, &mimir)
+			if diff := cmp.Diff(want.Groups, operator.Spec.Groups); diff != "" {
+				t.Errorf("PrometheusRule (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(want.Groups, mimir.Groups); diff != "" || mimir.Namespace != "team-a" {
+				t.Errorf("Mimir, namespace %q (-want +got):\n%s", mimir.Namespace, diff)
+			}
+		})
+	}
+}
+
+func TestGrafanaAlertingHasEveryRule(t *testing.T) {
+	for name, c := range variants() {
+		t.Run(name, func(t *testing.T) {
+			var file grafanaFile
+			decodeYAML(t, func() ([]byte, error) { return GrafanaAlerting(c, DefaultGrafanaManaged()) }, &file)
+			rules := rulesOf(t, c)
+			got := file.Groups[0].Rules
+			if len(got) != len(rules) {
+				t.Fatalf("%d rules, want %d", len(got), len(rules))
+			}
+			uids, titles := map[string]bool{}, map[string]bool{}
+			for i, r := range rules {
+				g := got[i]
+				query := g.Data[0].(map[string]any)
+				if model := query["model"].(map[string]any); model["expr"] != r.Expr || model["instant"] != true || query["datasourceUid"] != "prometheus" {
+					t.Errorf("%s asks %v", r.Name, query)
+				}
+				if g.For != r.For || g.KeepFiringFor != r.KeepFiringFor || g.NoDataState != "OK" || g.Condition != "firing" {
+					t.Errorf("%s: %+v", r.Name, g)
+				}
+				if diff := cmp.Diff(r.Labels, g.Labels); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", r.Name, diff)
+				}
+				if uids[g.UID] || len(g.UID) > maxRuleUID || titles[g.Title] {
+					t.Errorf("uid %q or title %q: long, or there twice", g.UID, g.Title)
+				}
+				uids[g.UID], titles[g.Title] = true, true
+			}
+		})
+	}
+}
+
+// Grafana takes a dollar for one of its environment variables.
+func TestNoTextForGrafanaHasADollar(t *testing.T) {
+	for name, c := range variants() {
+		var file grafanaFile
+		decodeYAML(t, func() ([]byte, error) { return GrafanaAlerting(c, DefaultGrafanaManaged()) }, &file)
+		for _, r := range file.Groups[0].Rules {
+			for annotation, text := range r.Annotations {
+				if strings.Contains(text, "$") {
+					t.Errorf("%s: %s of %s has a dollar: %s", name, annotation, r.Title, text)
+				}
+			}
+		}
+	}
+}
+
+func TestTemplatesBecomeGrafanas(t *testing.T) {
+	cases := map[string]struct{ in, want, problem string }{
+		"labels and the value":    {in: `{{ $labels.job }} {{ $value | humanize }}`, want: `{{ .Labels.job }} {{ .Values.query.Value | humanize }}`},
+		"a label that may lack":   {in: `{{ with $labels.job }}of {{ . }}{{ end }}`, want: `{{ with .Labels.job }}of {{ . }}{{ end }}`},
+		"a question":              {in: `{{ with query (printf "x{a=%q}" $labels.a) }}{{ . | first }}{{ end }}`, want: `{{ with query (printf "x{a=%q}" .Labels.a) }}{{ . | first }}{{ end }}`},
+		"the other side":          {in: `{{ with query "x" }}{{ else }}{{ $labels.a }}{{ end }}`, want: `{{ with query "x" }}{{ else }}{{ .Labels.a }}{{ end }}`},
+		"a condition":             {in: `{{ if $labels.a }}{{ $labels.a }}{{ end }}`, want: `{{ if .Labels.a }}{{ .Labels.a }}{{ end }}`},
+		"a label within a block":  {in: `{{ with $labels.a }}{{ $labels.b }}{{ end }}`, problem: ".Labels is used within a block, where Grafana would not find it; use it outside"},
+		"the value within a loop": {in: `{{ range query "x" }}{{ if true }}{{ printf "%f" ($value) }}{{ end }}{{ end }}`, problem: ".Values is used within a block, where Grafana would not find it; use it outside"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := forGrafana(c.in)
+			if c.problem != "" {
+				if err == nil || err.Error() != c.problem {
+					t.Errorf("got %v, want %s", err, c.problem)
+				}
+			} else if err != nil || got != c.want {
+				t.Errorf("got  %s, %v\nwant %s", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestGrafanaManagedIsRefusedWithItsKey(t *testing.T) {
+	cases := map[string]func(*GrafanaManaged){
+		"datasourceUID": func(g *GrafanaManaged) { g.DatasourceUID = "a b" },
+		"orgID":         func(g *GrafanaManaged) { g.OrgID = 0 },
+		"folder":        func(g *GrafanaManaged) { g.Folder = " " },
+		"interval":      func(g *GrafanaManaged) { g.Interval = model.Duration(15 * time.Second) },
+		"uidPrefix":     func(g *GrafanaManaged) { g.UIDPrefix = strings.Repeat("a", 30) },
+	}
+	for key, change := range cases {
+		g := DefaultGrafanaManaged()
+		change(&g)
+		if _, err := GrafanaAlerting(Default(), g); err == nil || !strings.HasPrefix(err.Error(), key+": ") {
+			t.Errorf("%s: got %v", key, err)
+		}
+	}
+}
+
+// An alert that is switched off mutes nothing and need not be muted.
+func TestInhibitionsNameOnlyAlertsThatExist(t *testing.T) {
+	named := regexp.MustCompile(Prefix + `\w+`)
+	for name, c := range map[string]Config{
+		"default": Default(), "two alerts": only(Default(), "BackendErrors", "NoLeader"), "none": only(Default()),
+		"a warning": only(Default(), "NearLease"), "one lock for all": variants()["shared"],
+	} {
+		t.Run(name, func(t *testing.T) {
+			exist := map[string]bool{}
+			for _, r := range rulesOf(t, c) {
+				exist[r.Name] = true
+			}
+			var file alertmanagerFile
+			decodeYAML(t, func() ([]byte, error) { return Alertmanager(c, DefaultRouting()) }, &file)
+			for _, r := range file.Inhibit {
+				for _, m := range append(r.Source, r.Target...) {
+					for _, alert := range named.FindAllString(m, -1) {
+						if !exist[alert] {
+							t.Errorf("%s does not exist", alert)
+						}
+					}
+				}
+				if strings.Join(r.Source, " ") == strings.Join(r.Target, " ") {
+					t.Errorf("%v mutes itself", r)
+				}
+			}
+		})
+	}
+}
+
+func TestAWarningMutesNoPage(t *testing.T) {
+	c := Default()
+	c.Alerts.BackendErrors.Critical.Enabled = false
+	var file alertmanagerFile
+	decodeYAML(t, func() ([]byte, error) { return Alertmanager(c, DefaultRouting()) }, &file)
+	for _, r := range file.Inhibit {
+		if slices.Contains(r.Source, `alertname="LeaderElectionBackendErrors"`) {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func decodeYAML(t *testing.T, format func() ([]byte, error), into any) {
+	t.Helper()
+	data, err := format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(data, into); err != nil {
+		t.Fatal(err)
+	}
+}

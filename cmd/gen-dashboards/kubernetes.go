@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/leaderscope/leaderscope/dashboards"
+	"github.com/leaderscope/leaderscope/internal/kube"
+	"github.com/leaderscope/leaderscope/internal/output"
+)
+
+// kubernetes is what the formats that are Kubernetes objects share, and what
+// each of them needs besides.
+type kubernetes struct {
+	Namespace   string            `yaml:"namespace"`
+	Labels      map[string]string `yaml:"labels"`
+	Annotations map[string]string `yaml:"annotations"`
+	Helm        bool              `yaml:"helm"`
+
+	PrometheusRule  prometheusRuleSection  `yaml:"prometheusRule"`
+	ConfigMap       configMapSection       `yaml:"configMap"`
+	GrafanaOperator grafanaOperatorSection `yaml:"grafanaOperator"`
+}
+
+type prometheusRuleSection struct {
+	Name   string            `yaml:"name"`
+	Labels map[string]string `yaml:"labels"`
+}
+
+type configMapSection struct {
+	Name               string `yaml:"name"`
+	dashboards.Sidecar `yaml:",inline"`
+}
+
+type grafanaOperatorSection struct {
+	Name                string `yaml:"name"`
+	dashboards.Operator `yaml:",inline"`
+}
+
+func defaultKubernetes() kubernetes {
+	return kubernetes{
+		PrometheusRule:  prometheusRuleSection{Name: "leaderscope"},
+		ConfigMap:       configMapSection{Name: "leaderscope", Sidecar: dashboards.DefaultSidecar()},
+		GrafanaOperator: grafanaOperatorSection{Name: "leaderscope", Operator: dashboards.DefaultOperator()},
+	}
+}
+
+// object is the metadata of one object, with labels of its own.
+func (k kubernetes) object(name string, labels map[string]string) kube.Object {
+	return kube.Object{Namespace: k.Namespace, Labels: k.Labels, Annotations: k.Annotations}.With(name, labels, nil)
+}
+
+// chart makes files that are templates of a Helm chart, where they are.
+func (k kubernetes) chart(files []output.File) []output.File {
+	if k.Helm {
+		for i := range files {
+			files[i].Data = kube.Helm(files[i].Data)
+		}
+	}
+	return files
+}
+
+// validate reports the first key that the API server would refuse.
+func (k kubernetes) validate() error {
+	sidecar := k.ConfigMap.Sidecar
+	folder := map[string]string{}
+	if sidecar.FolderAnnotation != "" {
+		folder[sidecar.FolderAnnotation] = ""
+	}
+	for _, c := range []struct {
+		object kube.Object
+		// keys are where the file keeps what the object is made of.
+		keys map[string]string
+	}{
+		{kube.Object{Name: "x", Namespace: k.Namespace, Labels: k.Labels, Annotations: k.Annotations}, nil},
+		{kube.Object{Name: k.PrometheusRule.Name, Labels: k.PrometheusRule.Labels},
+			map[string]string{"name": "prometheusRule.name", "labels": "prometheusRule.labels"}},
+		{kube.Object{Name: k.ConfigMap.Name, Labels: map[string]string{sidecar.Label: sidecar.LabelValue}, Annotations: folder},
+			map[string]string{"name": "configMap.name", "labels": "configMap.label", "annotations": "configMap.folderAnnotation"}},
+		{kube.Object{Name: k.GrafanaOperator.Name, Labels: k.GrafanaOperator.InstanceSelector},
+			map[string]string{"name": "grafanaOperator.name", "labels": "grafanaOperator.instanceSelector"}},
+	} {
+		var bad *kube.KeyError
+		if !errors.As(c.object.Validate(), &bad) {
+			continue
+		}
+		key := bad.Key
+		if moved, ok := c.keys[key]; ok {
+			key = moved
+		}
+		return &keyError{key: "kubernetes." + key, problem: bad.Problem}
+	}
+	return nil
+}

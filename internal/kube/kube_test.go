@@ -1,0 +1,65 @@
+package kube
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"text/template"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestValidateRefusesWhatTheServerWould(t *testing.T) {
+	cases := map[string]struct {
+		object Object
+		want   string
+	}{
+		"a good object":       {Object{Name: "a-1.b", Namespace: "ns", Labels: map[string]string{"app.kubernetes.io/name": "x_1", "empty": ""}, Annotations: map[string]string{"a/b": "any text"}}, ""},
+		"no name":             {Object{}, `name: "" is no name of an object; use small letters, digits and -`},
+		"a capital letter":    {Object{Name: "A"}, `name: "A" is no name of an object; use small letters, digits and -`},
+		"a long name":         {Object{Name: strings.Repeat("a", 254)}, `name: "` + strings.Repeat("a", 254) + `" is no name of an object; use small letters, digits and -`},
+		"a dotted namespace":  {Object{Name: "a", Namespace: "a.b"}, `namespace: "a.b" is no namespace; use small letters, digits and -`},
+		"a label with blanks": {Object{Name: "a", Labels: map[string]string{"a b": "x"}}, `labels: "a b" is no name of a label`},
+		"a value with blanks": {Object{Name: "a", Labels: map[string]string{"a": "x y"}}, `labels: "x y" is no value of the label a; use up to 63 letters, digits, -, _ and .`},
+		"a bad annotation":    {Object{Name: "a", Annotations: map[string]string{"": "x"}}, `annotations: "" is no name of an annotation`},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			if err := c.object.Validate(); err != nil {
+				got = err.Error()
+			}
+			if got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestWithKeepsWhatWasThere(t *testing.T) {
+	o := Object{Name: "a", Namespace: "ns", Labels: map[string]string{"x": "mine"}}
+	got := o.With("b", map[string]string{"x": "theirs", "y": "1"}, map[string]string{"z": "2"})
+	want := Object{Name: "b", Namespace: "ns", Labels: map[string]string{"x": "mine", "y": "1"}, Annotations: map[string]string{"z": "2"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A chart's template is a Go template.
+func TestAChartRendersTheTextThatWasGiven(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"{", "}", "{{", "}}", `"`, "`", "$labels.x", "-", " ", "\n", "/*", "é"})).Draw(t, "text"), "")
+		chart, err := template.New("chart").Parse(string(Helm([]byte(text))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := chart.Execute(&out, nil); err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != text {
+			t.Errorf("got %q, want %q", out.String(), text)
+		}
+	})
+}
