@@ -72,7 +72,7 @@ func command() *cobra.Command {
 	f.StringVar(&g.config, "config", "", "the configuration `file`; without it, the default that the command config prints")
 	f.StringSliceVar(&g.formats, "format", nil, "the `formats` to write, separated by commas (default all)")
 	f.BoolVar(&g.check, "check", false, "write nothing; exit with 1 and name the files that are not up to date")
-	c.AddCommand(labelCommand(), configCommand())
+	c.AddCommand(labelCommand(), aliasesCommand(), configCommand())
 	return c
 }
 
