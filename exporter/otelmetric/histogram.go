@@ -40,12 +40,17 @@ type (
 	}
 )
 
-// bind returns the instrument of one lock and the options that it then takes.
-func (h histogram) bind(name attribute.KeyValue, options []metric.RecordOption) (metric.Float64Histogram, []metric.RecordOption) {
-	if b, ok := h.instrument.(binder); ok {
-		return b.Bind(name), nil
+// bind returns the instruments of one lock; nil where the SDK binds none.
+func bind(all []histogram, name attribute.KeyValue) []metric.Float64Histogram {
+	var bound []metric.Float64Histogram
+	for _, h := range all {
+		b, ok := h.instrument.(binder)
+		if !ok {
+			return nil
+		}
+		bound = append(bound, b.Bind(name))
 	}
-	return h.instrument, options
+	return bound
 }
 
 // finish reports whether the SDK forgot the lock.

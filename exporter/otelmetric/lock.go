@@ -21,22 +21,16 @@ type locks struct {
 	by map[string]*lock
 }
 
-// lock is one label: its attribute set, made once, and its histograms. It
-// observes them for the core.
+// lock is one label: its attribute set, made once, and what the SDK has of it.
+// It observes histograms for the core. Options are slices, since passing one
+// by itself would allocate at each observation.
 type lock struct {
-	of      *locks
-	label   string
-	observe []metric.ObserveOption
-	sinks   []sink
-}
-
-// sink is one histogram of one label. The options are a slice, since passing
-// them one by one would allocate at each observation.
-type sink struct {
-	metric     *catalog.Metric
-	instrument metric.Float64Histogram
-	options    []metric.RecordOption
-	recorded   atomic.Bool // the SDK has a data point
+	of       *locks
+	label    string
+	observe  []metric.ObserveOption
+	record   []metric.RecordOption
+	bound    []metric.Float64Histogram // in the order of histograms, or none
+	recorded atomic.Uint32             // by histogram: the SDK has a data point
 }
 
 func lockName(label string) attribute.KeyValue {
@@ -48,18 +42,11 @@ func lockName(label string) attribute.KeyValue {
 func (l *locks) observer(label string) instrument.Observer {
 	name := lockName(label)
 	set := metric.WithAttributeSet(attribute.NewSet(name))
-	k := &lock{of: l, label: label, observe: []metric.ObserveOption{set}, sinks: make([]sink, len(l.histograms))}
-	options := []metric.RecordOption{set}
-	for i, h := range l.histograms {
-		k.sinks[i].metric = h.metric
-		k.sinks[i].instrument, k.sinks[i].options = h.bind(name, options)
-	}
+	k := &lock{of: l, label: label, observe: []metric.ObserveOption{set}, record: []metric.RecordOption{set}, bound: bind(l.histograms, name)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if before := l.by[label]; before != nil {
-		for i := range before.sinks {
-			k.sinks[i].recorded.Store(before.sinks[i].recorded.Load())
-		}
+		k.recorded.Store(before.recorded.Load())
 	}
 	if l.by == nil {
 		l.by = map[string]*lock{}
@@ -70,33 +57,43 @@ func (l *locks) observer(label string) instrument.Observer {
 
 // Observe implements instrument.Observer.
 func (k *lock) Observe(ctx context.Context, m *catalog.Metric, v float64) {
-	for i := range k.sinks {
-		s := &k.sinks[i]
-		if s.metric != m {
-			continue
-		}
-		s.instrument.Record(ctx, v, s.options...)
-		if !s.recorded.Load() {
-			s.recorded.Store(true)
-		}
+	i := k.of.index(m)
+	if i < 0 {
 		return
+	}
+	if k.bound != nil {
+		k.bound[i].Record(ctx, v)
+	} else {
+		k.of.histograms[i].instrument.Record(ctx, v, k.record...)
+	}
+	if bit := uint32(1) << i; k.recorded.Load()&bit == 0 {
+		k.recorded.Or(bit)
 	}
 }
 
 // Close forgets the label, if the SDK can forget it too.
 func (k *lock) Close() {
 	name := lockName(k.label)
-	remembered := false
 	for i, h := range k.of.histograms {
-		if !h.finish(name) && k.sinks[i].recorded.Load() {
-			remembered = true
+		if h.finish(name) {
+			k.recorded.And(^(uint32(1) << i))
 		}
 	}
 	k.of.mu.Lock()
 	defer k.of.mu.Unlock()
-	if !remembered && k.of.by[k.label] == k {
+	if k.recorded.Load() == 0 && k.of.by[k.label] == k {
 		delete(k.of.by, k.label)
 	}
+}
+
+// index finds a metric among the histograms, of which there are few.
+func (l *locks) index(m *catalog.Metric) int {
+	for i := range l.histograms {
+		if l.histograms[i].metric == m {
+			return i
+		}
+	}
+	return -1
 }
 
 func (l *locks) find(label string) *lock {
@@ -107,14 +104,6 @@ func (l *locks) find(label string) *lock {
 
 // recorded reports whether the SDK has a data point of that histogram.
 func (l *locks) recorded(m *catalog.Metric, label string) bool {
-	k := l.find(label)
-	if k == nil {
-		return false
-	}
-	for i := range k.sinks {
-		if s := &k.sinks[i]; s.metric == m {
-			return s.recorded.Load()
-		}
-	}
-	return false
+	k, i := l.find(label), l.index(m)
+	return k != nil && i >= 0 && k.recorded.Load()&(1<<i) != 0
 }

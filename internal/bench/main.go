@@ -1,32 +1,56 @@
-// Command bench measures what the recording path costs and prints ratios: the
-// times of one machine and one run, each against a hand-written baseline that
-// records the same with client_golang.
+// Command bench measures what leaderscope costs and prints it as ratios: each
+// number against a hand-written baseline that records or shows the same, from
+// one run on one machine. Redirected to docs/benchmarks.md it is that page.
 package main
 
 import (
-	"context"
-	"flag"
+	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"runtime"
+	"strings"
 	"testing"
-	"text/tabwriter"
-	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/leaderscope/leaderscope/exporter/prom"
-	"github.com/leaderscope/leaderscope/instrument"
-	"github.com/leaderscope/leaderscope/redact"
 )
 
 // rounds are taken in turns, so that all variants meet the same noise; the
-// best of each counts: many short ones find the quiet moments of a busy machine.
-const (
-	rounds   = 25
-	duration = "200ms"
-)
+// best of each counts.
+const rounds = 5
+
+func main() {
+	testing.Init()
+	page := &bytes.Buffer{}
+	fmt.Fprintf(page, "<!-- Generated; make it again with: go run ./internal/bench >docs/benchmarks.md -->\n# What it costs\n\n")
+	fmt.Fprintf(page, "Ratios of one run, not promises in nanoseconds: variants in turns, the best of %d rounds.\n%s.\n\n", rounds, machine())
+	recording(page)
+	memory(page)
+	collecting(page)
+	if _, err := page.WriteTo(os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func machine() string {
+	return fmt.Sprintf("%s, %d of them used; %s %s/%s", processor(), runtime.GOMAXPROCS(0), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// processor is the processor's name where the system tells.
+func processor() string {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return "an unknown processor"
+	}
+	for line := range strings.Lines(string(info)) {
+		if name, ok := strings.CutPrefix(line, "model name"); ok {
+			return fmt.Sprintf("%d × %s", runtime.NumCPU(), strings.TrimSpace(strings.TrimLeft(name, "\t :")))
+		}
+	}
+	return fmt.Sprintf("%d processors", runtime.NumCPU())
+}
 
 type variant struct {
 	name  string
@@ -35,90 +59,97 @@ type variant struct {
 	alloc int64
 }
 
-func main() {
-	testing.Init()
-	if err := flag.Set("test.benchtime", duration); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	variants := []*variant{
-		{name: "leaderscope: acquire, run, release", run: middlewareCycle},
-		{name: "client_golang, cached children", run: cachedCycle},
-		{name: "client_golang, WithLabelValues each time", run: lookupCycle},
-	}
-	lookups := []*variant{
-		{name: "leaderscope: the handle of a name", run: handleLookup},
-		{name: "sync.Map, bare", run: bareLookup},
-		{name: "leaderscope: first sight of a name", run: firstSight},
-	}
-	measure(variants)
-	measure(lookups)
-
-	fmt.Printf("one cycle with the Prometheus exporter and hashed labels; %s, %d CPUs, best of %d\n\n", runtime.Version(), runtime.GOMAXPROCS(0), rounds)
-	table("ns\tallocations\tof cached\t of lookup\t\t", variants, variants[1], variants[2])
-	fmt.Println("\nThe one allocation is the term that the caller gets.")
-	fmt.Printf("\none look-up by name among %d\n\n", len(lookupNames))
-	table("ns\tallocations\tof sync.Map\t\t", lookups, lookups[1])
-}
-
-func measure(variants []*variant) {
+func recording(w io.Writer) {
+	ours := &variant{name: "leaderscope, exporter/prom", run: through(withProm())}
+	native := &variant{name: "leaderscope, exporter/prom with native histograms and exemplars", run: through(withProm(prom.WithHistograms(prom.Native), prom.WithExemplars()))}
+	cached := &variant{name: "client_golang, children kept", run: clientCached}
+	lookup := &variant{name: "client_golang, WithLabelValues at each call", run: clientLookup}
+	otel := &variant{name: "leaderscope, exporter/otelmetric", run: through(withOTel)}
+	sync := &variant{name: "OpenTelemetry, all synchronous, options kept", run: otelCached}
+	naive := &variant{name: "OpenTelemetry, attributes made at each call", run: otelNaive}
+	all := []*variant{ours, native, cached, lookup, otel, sync, naive}
 	for range rounds {
-		for _, v := range variants {
-			r := testing.Benchmark(v.run)
-			n := float64(r.T.Nanoseconds()) / float64(r.N)
-			if v.nanos == 0 {
-				v.nanos = math.Inf(1)
-			}
-			v.nanos, v.alloc = min(v.nanos, n), r.AllocsPerOp()
+		for _, v := range all {
+			v.measure()
 		}
 	}
+	fmt.Fprintf(w, "## Recording: one acquisition and its release\n\nLabels are hashed, exemplars off. The one allocation of leaderscope is the term that the caller gets.\n\n")
+	fmt.Fprintf(w, "| | ns | allocations |\n|---|--:|--:|\n")
+	for _, v := range all {
+		fmt.Fprintf(w, "| %s | %.0f | %d |\n", v.name, v.nanos, v.alloc)
+	}
+	target := newTargets(w)
+	target.most("exporter/prom against client_golang with children kept", ours.nanos/cached.nanos, 0.8)
+	target.least("client_golang with WithLabelValues against exporter/prom", lookup.nanos/ours.nanos, 3)
+	target.most("exporter/otelmetric against OpenTelemetry with attributes made at each call", otel.nanos/naive.nanos, 0.25)
+	target.most("exporter/otelmetric against OpenTelemetry all synchronous, options kept", otel.nanos/sync.nanos, 0.6)
+	target.most("allocations of leaderscope beyond the term, worst of three", float64(max(ours.alloc, native.alloc, otel.alloc)-1), 0)
 }
 
-// table prints each variant with its share of the baselines.
-func table(head string, variants []*variant, baselines ...*variant) {
-	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, head)
-	for _, v := range variants {
-		fmt.Fprintf(w, "%.0f\t%d", v.nanos, v.alloc)
-		for _, b := range baselines {
-			fmt.Fprintf(w, "\t%.2f", v.nanos/b.nanos)
-		}
-		fmt.Fprintf(w, "\t  %s\t\n", v.name)
+func (v *variant) measure() {
+	r := testing.Benchmark(v.run)
+	n := float64(r.T.Nanoseconds()) / float64(r.N)
+	if v.nanos == 0 {
+		v.nanos = math.Inf(1)
 	}
-	if err := w.Flush(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	v.nanos, v.alloc = min(v.nanos, n), r.AllocsPerOp()
 }
 
-type lease struct{}
+func memory(w io.Writer) {
+	fmt.Fprintf(w, "\n## Memory: what a lock keeps\n\n%d locks, after one acquisition of each and one collection; the rows with an exporter include the core.\n", locks)
+	fmt.Fprintf(w, "Native histograms are client_golang's; with them a lock keeps %.0f bytes.\n", weight(keepProm(prom.WithHistograms(prom.Native))))
+	target := newTargets(w)
+	target.most("core, bytes", weight(keepCore), 800)
+	target.most("core and exporter/prom, bytes", weight(keepProm()), 4500)
+	target.most("core, exporter/otelmetric and the SDK, bytes", weight(keepOTel), 3000)
+}
 
-func (lease) Release(context.Context) error { return nil }
-
-// middlewareCycle is one acquisition, body and release of a scripted elector.
-func middlewareCycle(b *testing.B) {
-	policy, err := redact.Hash(make([]byte, redact.MinKeySize), "k1")
-	if err != nil {
-		b.Fatal(err)
-	}
-	m, err := instrument.New(instrument.WithRedactor(policy))
-	if err != nil {
-		b.Fatal(err)
-	}
-	if _, err := prom.Register(prometheus.NewRegistry(), m); err != nil {
-		b.Fatal(err)
-	}
-	e := m.Election("tenant-42/orders", instrument.LeaseDuration(time.Minute))
-	ctx := context.Background()
-	a := instrument.AcquirerFunc(func(context.Context) (instrument.Lease, error) { return lease{}, nil })
-	b.ReportAllocs()
-	for b.Loop() {
-		t, err := e.Acquire(ctx, a)
-		if err != nil {
-			b.Fatal(err)
+func collecting(w io.Writer) {
+	ours, bare, keep := registries()
+	var best, base gathering
+	for i := range rounds {
+		o, b := gather(ours), gather(bare)
+		if i == 0 || o.took < best.took {
+			best = o
 		}
-		if err := t.Release(ctx); err != nil {
-			b.Fatal(err)
+		if i == 0 || b.took < base.took {
+			base = b
 		}
 	}
+	runtime.KeepAlive(keep)
+	fmt.Fprintf(w, "\n## Collection: %d locks\n\nA registry with exporter/prom against one written by hand with the same series.\n\n", locks)
+	fmt.Fprintf(w, "| | series | ms | allocations | MB |\n|---|--:|--:|--:|--:|\n")
+	for _, row := range []struct {
+		name string
+		gathering
+	}{{"leaderscope", best}, {"client_golang by hand", base}} {
+		fmt.Fprintf(w, "| %s | %d | %.0f | %d | %.0f |\n", row.name, row.series, row.took.Seconds()*1e3, row.allocs, float64(row.bytes)/1e6)
+	}
+	target := newTargets(w)
+	target.most("time", best.took.Seconds()/base.took.Seconds(), 1.2)
+	target.most("allocations", float64(best.allocs)/float64(base.allocs), 1.2)
+}
+
+// targets is a table of what was found beside what it should be.
+type targets struct{ w io.Writer }
+
+func newTargets(w io.Writer) targets {
+	fmt.Fprintf(w, "\n| ratio or number | found | wanted | |\n|---|--:|--:|---|\n")
+	return targets{w}
+}
+
+func (t targets) most(what string, found, limit float64) {
+	t.row(what, found, "at most", limit, found <= limit)
+}
+
+func (t targets) least(what string, found, limit float64) {
+	t.row(what, found, "at least", limit, found >= limit)
+}
+
+func (t targets) row(what string, found float64, word string, limit float64, met bool) {
+	verdict := "met"
+	if !met {
+		verdict = "**not met**"
+	}
+	fmt.Fprintf(t.w, "| %s | %.4g | %s %.4g | %s |\n", what, found, word, limit, verdict)
 }
