@@ -1,14 +1,20 @@
 package alerts
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/prometheus/common/model"
 )
+
+// all is for before a release: the long scenarios take as long as the others
+// together.
+var all = flag.Bool("all", false, "run promtool over the long scenarios too")
 
 func TestPromtoolAgreesWithTheScenarios(t *testing.T) {
 	promtool, err := exec.LookPath("promtool")
@@ -20,11 +26,12 @@ func TestPromtoolAgreesWithTheScenarios(t *testing.T) {
 	other.ScopeLabels = []string{"namespace", "job", "lock_name"}
 	other.Alerts.NoLeader.Critical.For = model.Duration(45 * time.Second)
 	other.Alerts.Flapping.Enabled = false
+	table := slices.DeleteFunc(scenarios(), func(s scenario) bool { return !*all && s.end > 30*time.Minute })
 	cases := map[string]struct {
 		config    Config
 		scenarios []scenario
 	}{
-		"default configuration, every scenario":          {Default(), scenarios()},
+		"default configuration":                          {Default(), table},
 		"other scope, selector and holder, split brains": {other, splitScenarios()},
 	}
 	for name, c := range cases {
