@@ -21,7 +21,9 @@ var (
 )
 
 // demoAlerts are the generated rules with everything about forty times
-// faster: minutes become seconds, thresholds stay.
+// faster: windows of minutes become seconds. What is counted in them and not
+// in time, such as the errors of one etcd election, grows in proportion, and
+// so do the thresholds for it.
 func demoAlerts() alerts.Config {
 	c := alerts.Default()
 	c.ScrapeInterval = seconds(1)
