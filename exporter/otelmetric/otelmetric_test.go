@@ -1,0 +1,470 @@
+package otelmetric_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
+	sdk "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/leaderscope/leaderscope/exporter/otelmetric"
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/internal/scenario"
+	"github.com/leaderscope/leaderscope/redact"
+)
+
+func newMiddleware(t *testing.T, opts ...instrument.Option) *instrument.Middleware {
+	t.Helper()
+	m, err := instrument.New(append([]instrument.Option{instrument.WithRedactor(redact.Raw())}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// export makes a provider that is read by hand, and exports m to it.
+func export(t *testing.T, m *instrument.Middleware, opts ...sdk.Option) (*otelmetric.Exporter, *sdk.MeterProvider, sdk.Reader) {
+	t.Helper()
+	r := sdk.NewManualReader()
+	p := sdk.NewMeterProvider(append([]sdk.Option{sdk.WithReader(r)}, opts...)...)
+	e, err := otelmetric.New(m, otelmetric.WithMeterProvider(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e, p, r
+}
+
+func collect(t *testing.T, r sdk.Reader) []metricdata.Metrics {
+	t.Helper()
+	var data metricdata.ResourceMetrics
+	if err := r.Collect(context.Background(), &data); err != nil {
+		t.Fatal(err)
+	}
+	var all []metricdata.Metrics
+	for _, s := range data.ScopeMetrics {
+		all = append(all, s.Metrics...)
+	}
+	return all
+}
+
+// numbers writes the points of one metric as attributes and value.
+func numbers(t *testing.T, r sdk.Reader, m *catalog.Metric) map[string]float64 {
+	t.Helper()
+	found := map[string]float64{}
+	for _, x := range collect(t, r) {
+		if x.Name != m.OTel {
+			continue
+		}
+		switch data := x.Data.(type) {
+		case metricdata.Sum[float64]:
+			for _, p := range data.DataPoints {
+				found[attributes(p.Attributes)] = p.Value
+			}
+		case metricdata.Gauge[float64]:
+			for _, p := range data.DataPoints {
+				found[attributes(p.Attributes)] = p.Value
+			}
+		case metricdata.Histogram[float64]:
+			for _, p := range data.DataPoints {
+				found[attributes(p.Attributes)] = float64(p.Count)
+			}
+		}
+	}
+	return found
+}
+
+func attributes(s attribute.Set) string { return s.Encoded(attribute.DefaultEncoder()) }
+
+func contend(e *instrument.Election, times int) {
+	for range times {
+		_, _ = e.Acquire(context.Background(), electtest.Fails(instrument.ErrContended))
+	}
+}
+
+func TestEveryMetricOfTheCatalogueHasItsInstrument(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMiddleware(t)
+		_, _, r := export(t, m)
+		if err := scenario.Play(m); err != nil {
+			t.Fatal(err)
+		}
+		var want, got []string
+		for _, m := range catalog.All() {
+			want = append(want, fmt.Sprintf("%s %s %s %s", m.OTel, m.Kind, m.Unit, m.Help))
+		}
+		for _, x := range collect(t, r) {
+			got = append(got, fmt.Sprintf("%s %s %s %s", x.Name, kind(x.Data), x.Unit, x.Description))
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-catalogue +collected):\n%s", diff)
+		}
+		time.Sleep(scenario.Length)
+	})
+}
+
+func kind(a metricdata.Aggregation) catalog.Kind {
+	switch data := a.(type) {
+	case metricdata.Sum[float64]:
+		if data.IsMonotonic {
+			return catalog.Counter
+		}
+		return catalog.UpDownCounter
+	case metricdata.Gauge[float64]:
+		return catalog.Gauge
+	default:
+		return catalog.Histogram
+	}
+}
+
+func TestC55ExportingTwiceToOneProviderSharesAndCountsOnce(t *testing.T) {
+	m := newMiddleware(t)
+	first, p, r := export(t, m)
+	second, err := otelmetric.New(m, otelmetric.WithMeterProvider(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	contend(m.Election("x"), 5)
+	contend(m.Election("x"), 5)
+	ten := map[string]float64{"lock.name=x": 10}
+	for _, metric := range []*catalog.Metric{catalog.Attempts, catalog.AcquireDuration} {
+		if diff := cmp.Diff(ten, numbers(t, r, metric)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", metric.OTel, diff)
+		}
+	}
+	if _, err := otelmetric.New(newMiddleware(t), otelmetric.WithMeterProvider(p)); !errors.Is(err, otelmetric.ErrOtherMiddleware) {
+		t.Errorf("another middleware: %v", err)
+	}
+
+	for range 2 { // closing again is no second share
+		if err := first.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(ten, numbers(t, r, catalog.Attempts)); diff != "" {
+		t.Errorf("after one of two is closed (-want +got):\n%s", diff)
+	}
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := numbers(t, r, catalog.Attempts); len(got) > 0 {
+		t.Errorf("after both are closed: %v", got)
+	}
+
+	rebuilt, err := otelmetric.New(m, otelmetric.WithMeterProvider(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rebuilt.Close()
+	contend(m.Election("x"), 1)
+	if diff := cmp.Diff(map[string]float64{"lock.name=x": 11}, numbers(t, r, catalog.Attempts)); diff != "" {
+		t.Errorf("built again (-want +got):\n%s", diff)
+	}
+}
+
+func TestAfterCloseElectionsGoOn(t *testing.T) {
+	m := newMiddleware(t)
+	e, _, r := export(t, m)
+	lock := m.Election("x")
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	term, err := lock.Acquire(context.Background(), electtest.Wins(instrument.NewLease(nil)))
+	if err != nil || term.Release(context.Background()) != nil {
+		t.Errorf("acquire after close: %v", err)
+	}
+	if got := collect(t, r); len(got) > 0 {
+		t.Errorf("%d metrics after close", len(got))
+	}
+}
+
+func TestAForgottenLockHasNoCountersAndGaugesAnyMore(t *testing.T) {
+	m := newMiddleware(t)
+	e, _, r := export(t, m)
+	kept, gone, idle := m.Election("kept"), m.Election("gone"), m.Election("idle")
+	contend(kept, 1)
+	contend(gone, 1)
+	gone.Forget()
+	idle.Forget()
+	if diff := cmp.Diff(map[string]float64{"lock.name=kept": 1}, numbers(t, r, catalog.Attempts)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	// The SDK has no way to forget a synchronous series, so its marks stay.
+	if n := e.Locks(); n != 2 {
+		t.Errorf("%d locks kept, want those the SDK still has", n)
+	}
+}
+
+func TestUnobservedAreTheHistogramsThatTheSDKHasNotSeen(t *testing.T) {
+	m := newMiddleware(t)
+	e, _, _ := export(t, m)
+	unobserved := func() (all []string) {
+		e.Unobserved(func(m *catalog.Metric, lock string) { all = append(all, lock+" "+m.OTel) })
+		slices.Sort(all)
+		return all
+	}
+	x := m.Election("x")
+	m.Election("y", instrument.HiddenRenewals())
+	want := []string{"x leader.acquire.duration", "x leader.execution.duration", "x leader.renewal.duration", "y leader.acquire.duration", "y leader.execution.duration"}
+	if diff := cmp.Diff(want, unobserved()); diff != "" {
+		t.Errorf("at the start (-want +got):\n%s", diff)
+	}
+	contend(x, 1)
+	if diff := cmp.Diff(want[1:], unobserved()); diff != "" {
+		t.Errorf("after an attempt (-want +got):\n%s", diff)
+	}
+	// The lock comes back, and the SDK still has its old histogram.
+	x.Forget()
+	m.Election("x")
+	if diff := cmp.Diff(want[1:], unobserved()); diff != "" {
+		t.Errorf("after the lock came back (-want +got):\n%s", diff)
+	}
+}
+
+func TestGroupsThatAreLeftOutHaveNoInstrument(t *testing.T) {
+	m := newMiddleware(t, instrument.WithoutSeries(catalog.GroupWaiting))
+	_, _, r := export(t, m)
+	contend(m.Election("x"), 1)
+	for _, x := range collect(t, r) {
+		if metric := byOTel(x.Name); metric.Group == catalog.GroupWaiting {
+			t.Errorf("%s is there", x.Name)
+		}
+	}
+}
+
+func byOTel(name string) *catalog.Metric {
+	all := catalog.All()
+	return all[slices.IndexFunc(all, func(m *catalog.Metric) bool { return m.OTel == name })]
+}
+
+func TestC53TheOwnCapActsBeforeTheSDKs(t *testing.T) {
+	const sdkLimit = 2000 // the SDK's default
+	widest := catalog.Reasons
+	m := newMiddleware(t, instrument.WithMaxLabels(sdkLimit/widest-2))
+	_, _, r := export(t, m)
+	reasons := []error{instrument.ErrContended, context.DeadlineExceeded, errors.New("refused"), instrument.ErrUnknown}
+	for i := range 10_000 {
+		e := m.Election(fmt.Sprintf("tenant-%d", i))
+		for _, err := range reasons {
+			_, _ = e.Acquire(context.Background(), electtest.Fails(err))
+		}
+	}
+	total := 0.0
+	byReason := map[string]float64{}
+	for set, n := range numbers(t, r, catalog.NotAcquired) {
+		if strings.Contains(set, "otel.metric.overflow") || !strings.Contains(set, "reason=") {
+			t.Errorf("lock and reason are gone: %s", set)
+		}
+		total += n
+		byReason[set[strings.Index(set, "reason="):]] += n
+	}
+	if total != 40_000 {
+		t.Errorf("%v attempts in all, want 40000", total)
+	}
+	for reason, n := range byReason {
+		if n != 0 && n != 10_000 && n != 20_000 {
+			t.Errorf("%s: %v", reason, n)
+		}
+	}
+	if got := numbers(t, r, catalog.RedactionOverflows)[""]; got != float64(10_000-(sdkLimit/widest-2)) {
+		t.Errorf("%v names folded", got)
+	}
+}
+
+// handled collects what goes to otel.Handle during a test.
+func handled(t *testing.T) func() []error {
+	t.Helper()
+	var mu sync.Mutex
+	var errs []error
+	before := otel.GetErrorHandler()
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		errs = append(errs, err)
+	}))
+	t.Cleanup(func() { otel.SetErrorHandler(before) })
+	return func() []error {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(errs)
+	}
+}
+
+var errRefused = errors.New("refused")
+
+// refusing is a provider whose instruments all fail.
+type refusing struct{ noop.MeterProvider }
+
+func (refusing) Meter(string, ...metric.MeterOption) metric.Meter { return refusingMeter{} }
+
+type refusingMeter struct{ noop.Meter }
+
+func (refusingMeter) Float64ObservableCounter(string, ...metric.Float64ObservableCounterOption) (metric.Float64ObservableCounter, error) {
+	return nil, errRefused
+}
+
+func (refusingMeter) Float64Histogram(string, ...metric.Float64HistogramOption) (metric.Float64Histogram, error) {
+	return nil, errRefused
+}
+
+func (refusingMeter) RegisterCallback(metric.Callback, ...metric.Observable) (metric.Registration, error) {
+	return nil, errRefused
+}
+
+func TestWhatTheProviderRefusesGoesToTheHandlerAndElectionsGoOn(t *testing.T) {
+	errs := handled(t)
+	m := newMiddleware(t)
+	e, err := otelmetric.New(m, otelmetric.WithMeterProvider(refusing{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	contend(m.Election("x"), 1)
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	refused := 1 // the callback
+	for _, m := range catalog.All() {
+		if m.Kind == catalog.Counter || m.Kind == catalog.Histogram {
+			refused++
+		}
+	}
+	if got := errs(); len(got) != refused || !errors.Is(got[0], errRefused) {
+		t.Errorf("%d errors handled, want %d: %v", len(got), refused, got)
+	}
+}
+
+// binding is a provider whose histograms can be bound and finished, as the
+// API's extensions propose; it writes down what is called.
+type binding struct {
+	noop.MeterProvider
+	calls *[]string
+}
+
+func (b binding) Meter(string, ...metric.MeterOption) metric.Meter {
+	return bindingMeter{calls: b.calls}
+}
+
+type bindingMeter struct {
+	noop.Meter
+	calls *[]string
+}
+
+func (m bindingMeter) Float64Histogram(name string, _ ...metric.Float64HistogramOption) (metric.Float64Histogram, error) {
+	return bindable{name: name, calls: m.calls}, nil
+}
+
+type bindable struct {
+	noop.Float64Histogram
+	name  string
+	calls *[]string
+}
+
+func (b bindable) Bind(attrs ...attribute.KeyValue) metric.Float64Histogram {
+	b.name += "{" + attributes(attribute.NewSet(attrs...)) + "}"
+	return b
+}
+
+func (b bindable) Record(_ context.Context, _ float64, opts ...metric.RecordOption) {
+	*b.calls = append(*b.calls, fmt.Sprintf("record %s with %d options", b.name, len(opts)))
+}
+
+func (b bindable) Finish(_ context.Context, attrs ...attribute.KeyValue) {
+	if b.name == catalog.AcquireDuration.OTel {
+		*b.calls = append(*b.calls, fmt.Sprintf("finish %s %s", b.name, attributes(attribute.NewSet(attrs...))))
+	}
+}
+
+func TestBoundInstrumentsAreUsedAndFinishedWhereTheSDKHasThem(t *testing.T) {
+	var calls []string
+	m := newMiddleware(t)
+	e, err := otelmetric.New(m, otelmetric.WithMeterProvider(binding{calls: &calls}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	lock := m.Election("x")
+	contend(lock, 1)
+	lock.Forget()
+	want := []string{"record leader.acquire.duration{lock.name=x} with 0 options", "finish leader.acquire.duration lock.name=x"}
+	if diff := cmp.Diff(want, calls); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if n := e.Locks(); n != 0 {
+		t.Errorf("%d locks kept", n)
+	}
+}
+
+func TestRecordingAllocatesNothingBeyondTheTerm(t *testing.T) {
+	m := newMiddleware(t)
+	export(t, m, sdk.WithExemplarFilter(func(context.Context) bool { return false }))
+	e, ctx := m.Election("x", instrument.LeaseDuration(time.Minute)), context.Background()
+	lease := instrument.NewLease(nil)
+	wins := instrument.AcquirerFunc(func(context.Context) (instrument.Lease, error) { return lease, nil })
+	allocs := testing.AllocsPerRun(1000, func() {
+		term, err := e.Acquire(ctx, wins)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := term.Release(ctx); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocs > 1 {
+		t.Errorf("%v allocations, want the term alone", allocs)
+	}
+}
+
+func TestCollectingWhileRecordingAndForgettingIsSafe(t *testing.T) {
+	m := newMiddleware(t)
+	_, p, r := export(t, m)
+	var workers sync.WaitGroup
+	for w := range 4 {
+		workers.Go(func() {
+			for i := range 200 {
+				e := m.Election(fmt.Sprint("lock-", (w+i)%5))
+				contend(e, 2)
+				e.Forget()
+			}
+		})
+	}
+	workers.Go(func() {
+		for range 50 {
+			e, err := otelmetric.New(m, otelmetric.WithMeterProvider(p))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			e.Unobserved(func(*catalog.Metric, string) {})
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 50 {
+		var data metricdata.ResourceMetrics
+		if err := r.Collect(context.Background(), &data); err != nil {
+			t.Error(err)
+		}
+	}
+	workers.Wait()
+}
