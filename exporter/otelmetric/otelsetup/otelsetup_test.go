@@ -1,0 +1,316 @@
+package otelsetup_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/resource"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/leaderscope/leaderscope/exporter/otelmetric"
+	"github.com/leaderscope/leaderscope/exporter/otelmetric/otelsetup"
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/redact"
+)
+
+// pushed is an exporter that keeps what it is given.
+type pushed struct {
+	mu        sync.Mutex
+	instances []string
+	points    map[string]int // data points of the last push, by metric
+}
+
+func (*pushed) Temporality(k metric.InstrumentKind) metricdata.Temporality {
+	return metric.DefaultTemporalitySelector(k)
+}
+
+func (*pushed) Aggregation(k metric.InstrumentKind) metric.Aggregation {
+	return metric.DefaultAggregationSelector(k)
+}
+
+func (p *pushed) Export(_ context.Context, data *metricdata.ResourceMetrics) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	id, _ := data.Resource.Set().Value("service.instance.id")
+	p.instances = append(p.instances, id.AsString())
+	p.points = map[string]int{}
+	for _, s := range data.ScopeMetrics {
+		for _, m := range s.Metrics {
+			switch d := m.Data.(type) {
+			case metricdata.Sum[float64]:
+				p.points[m.Name] += len(d.DataPoints)
+			case metricdata.Gauge[float64]:
+				p.points[m.Name] += len(d.DataPoints)
+			case metricdata.Histogram[float64]:
+				p.points[m.Name] += len(d.DataPoints)
+			}
+		}
+	}
+	return nil
+}
+
+func (*pushed) ForceFlush(context.Context) error { return nil }
+func (*pushed) Shutdown(context.Context) error   { return nil }
+
+func newMiddleware(t *testing.T, opts ...instrument.Option) *instrument.Middleware {
+	t.Helper()
+	m, err := instrument.New(append([]instrument.Option{instrument.WithRedactor(redact.Raw())}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func shutdown(t *testing.T, p *otelsetup.Pipeline) {
+	t.Helper()
+	if err := p.Shutdown(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func contend(ctx context.Context, m *instrument.Middleware, name string) {
+	_, _ = m.Election(name).Acquire(ctx, electtest.Fails(instrument.ErrContended))
+}
+
+func gather(t *testing.T, g prometheus.Gatherer) map[string]*dto.MetricFamily {
+	t.Helper()
+	families, err := g.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]*dto.MetricFamily{}
+	for _, f := range families {
+		byName[f.GetName()] = f
+	}
+	return byName
+}
+
+func TestAPipelineWithoutAWayOutIsAnError(t *testing.T) {
+	if _, err := otelsetup.Setup(newMiddleware(t), otelsetup.WithPush(nil, 0), nil); err == nil {
+		t.Error("want an error")
+	}
+}
+
+func TestC55ASecondPipelineOnOneRegistererIsRefusedUntilTheFirstIsShutDown(t *testing.T) {
+	m, r := newMiddleware(t), prometheus.NewRegistry()
+	first, err := otelsetup.Setup(m, otelsetup.WithPrometheus(r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	contend(context.Background(), m, "x")
+	if _, err := otelsetup.Setup(m, otelsetup.WithPrometheus(r)); err == nil {
+		t.Error("a second pipeline must be refused")
+	}
+	attempts := func() float64 {
+		return gather(t, r)[catalog.Attempts.Name].GetMetric()[0].GetCounter().GetValue()
+	}
+	if got := attempts(); got != 1 {
+		t.Errorf("%v attempts after the refusal", got)
+	}
+	shutdown(t, first)
+	again, err := otelsetup.Setup(m, otelsetup.WithPrometheus(r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shutdown(t, again)
+	contend(context.Background(), m, "x")
+	if got := attempts(); got != 2 {
+		t.Errorf("%v attempts after building again", got)
+	}
+}
+
+func TestShutdownSendsTheLastValuesAndElectionsGoOn(t *testing.T) {
+	m, out := newMiddleware(t), &pushed{}
+	p, err := otelsetup.Setup(m, otelsetup.WithPush(out, time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	contend(context.Background(), m, "x")
+	shutdown(t, p)
+	if len(out.instances) != 1 || out.points[catalog.Attempts.OTel] != 1 {
+		t.Errorf("pushed %d times, %v", len(out.instances), out.points)
+	}
+	contend(context.Background(), m, "x")
+	if got := electtest.Read(m, "x")[electtest.Of(catalog.Attempts)]; got != 2 {
+		t.Errorf("%v attempts", got)
+	}
+}
+
+func TestC56EveryReplicaHasAnIdentity(t *testing.T) {
+	named := resource.NewSchemaless(attribute.String("service.name", "orders"))
+	identified := resource.NewSchemaless(attribute.String("service.instance.id", "pod-7"))
+	cases := map[string]struct {
+		options []otelsetup.Option
+		want    string // "" is a random one
+	}{
+		"a random one by default":                  {options: []otelsetup.Option{otelsetup.WithResource(named)}},
+		"the one that it is given":                 {options: []otelsetup.Option{otelsetup.WithResource(named), otelsetup.WithInstance("pod-3")}, want: "pod-3"},
+		"the resource's before anything else":      {options: []otelsetup.Option{otelsetup.WithResource(identified), otelsetup.WithInstance("pod-3")}, want: "pod-7"},
+		"a random one beside what the SDK detects": {},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			out := &pushed{}
+			for range 2 {
+				p, err := otelsetup.Setup(newMiddleware(t), append(c.options, otelsetup.WithPush(out, time.Hour))...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				shutdown(t, p)
+			}
+			a, b := out.instances[0], out.instances[1]
+			switch {
+			case c.want != "" && (a != c.want || b != c.want):
+				t.Errorf("instances %q and %q, want %q", a, b, c.want)
+			case c.want == "" && (len(a) != 36 || a == b):
+				t.Errorf("instances %q and %q, want two random ones", a, b)
+			}
+		})
+	}
+}
+
+func TestC56APushPipelineWithoutIdentityIsReportedOnce(t *testing.T) {
+	cases := map[string]struct {
+		resource *resource.Resource
+		warnings int
+	}{
+		"without identity":  {resource: resource.NewSchemaless(attribute.String("service.name", "orders")), warnings: 1},
+		"with an empty one": {resource: resource.NewSchemaless(attribute.String("service.instance.id", "")), warnings: 1},
+		"with one":          {resource: resource.NewSchemaless(attribute.String("service.instance.id", "pod-1"))},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var handled []error
+			before := otel.GetErrorHandler()
+			otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { handled = append(handled, err) }))
+			defer otel.SetErrorHandler(before)
+
+			reader := metric.NewPeriodicReader(otelsetup.WarnUnidentified(&pushed{}), metric.WithInterval(time.Hour))
+			provider := metric.NewMeterProvider(metric.WithReader(reader), metric.WithResource(c.resource))
+			m := newMiddleware(t)
+			e, err := otelmetric.New(m, otelmetric.WithMeterProvider(provider))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			for range 3 {
+				if err := provider.ForceFlush(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := provider.Shutdown(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if len(handled) != c.warnings || c.warnings > 0 && !errors.Is(handled[0], otelsetup.ErrUnidentified) {
+				t.Errorf("handled %v, want %d", handled, c.warnings)
+			}
+		})
+	}
+}
+
+func TestNativeHistogramsHaveTheResolutionOfExporterPromFromZeroOn(t *testing.T) {
+	m, r := newMiddleware(t), prometheus.NewRegistry()
+	p, err := otelsetup.Setup(m, otelsetup.WithPrometheus(r), otelsetup.WithNativeHistograms())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shutdown(t, p)
+	m.Election("idle")
+	contend(context.Background(), m, "x")
+	other, err := p.MeterProvider().Meter("other").Float64Histogram("other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.Record(context.Background(), 1)
+	families := gather(t, r)
+	if h := families["other"].GetMetric()[0].GetHistogram(); h.Schema != nil {
+		t.Errorf("the view took a histogram that is not its own: %v", h)
+	}
+	for _, x := range families[catalog.AcquireDuration.Name].GetMetric() {
+		want := map[string]uint64{"idle": 0, "x": 1}[x.GetLabel()[0].GetValue()]
+		h := x.GetHistogram()
+		if h.GetSchema() != 3 || len(h.GetBucket()) > 0 || h.GetSampleCount() != want || len(h.GetPositiveSpan()) != 1 {
+			t.Errorf("%s: %v", x.GetLabel()[0].GetValue(), h)
+		}
+	}
+}
+
+func TestExemplarsAreThereOnlyWhenAskedFor(t *testing.T) {
+	span := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}, TraceFlags: trace.FlagsSampled})
+	for name, want := range map[string]int{"off": 0, "on": 1} {
+		t.Run(name, func(t *testing.T) {
+			m, r := newMiddleware(t), prometheus.NewRegistry()
+			options := []otelsetup.Option{otelsetup.WithPrometheus(r)}
+			if want > 0 {
+				options = append(options, otelsetup.WithExemplars())
+			}
+			p, err := otelsetup.Setup(m, options...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer shutdown(t, p)
+			contend(trace.ContextWithSpanContext(context.Background(), span), m, "x")
+			found := 0
+			for _, b := range gather(t, r)[catalog.AcquireDuration.Name].GetMetric()[0].GetHistogram().GetBucket() {
+				if b.Exemplar != nil {
+					found++
+				}
+			}
+			if found != want {
+				t.Errorf("%d exemplars, want %d", found, want)
+			}
+		})
+	}
+}
+
+func TestC53AFullMiddlewareKeepsEveryLockAndReason(t *testing.T) {
+	cases := map[string]struct {
+		labels int
+		middle []instrument.Option
+		setup  []otelsetup.Option
+	}{
+		"under the default cap":      {labels: instrument.DefaultMaxLabels},
+		"under a cap lifted to 1000": {labels: 1000, middle: []instrument.Option{instrument.WithMaxLabels(1000)}, setup: []otelsetup.Option{otelsetup.WithMaxLabels(1000)}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			m, r := newMiddleware(t, c.middle...), prometheus.NewRegistry()
+			p, err := otelsetup.Setup(m, append(c.setup, otelsetup.WithPrometheus(r))...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer shutdown(t, p)
+			for i := range c.labels + 10 {
+				contend(context.Background(), m, fmt.Sprintf("lock-%d", i))
+			}
+			series := gather(t, r)[catalog.NotAcquired.Name].GetMetric()
+			if want := (c.labels + 1) * catalog.Reasons; len(series) != want {
+				t.Errorf("%d series, want %d", len(series), want)
+			}
+			total := 0.0
+			for _, s := range series {
+				total += s.GetCounter().GetValue()
+				if !slices.ContainsFunc(s.GetLabel(), func(l *dto.LabelPair) bool { return strings.HasPrefix(l.GetName(), "reason") }) {
+					t.Errorf("no reason: %v", s)
+				}
+			}
+			if total != float64(c.labels+10) {
+				t.Errorf("%v attempts, want %d", total, c.labels+10)
+			}
+		})
+	}
+}
