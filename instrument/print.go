@@ -42,3 +42,12 @@ func (m *Middleware) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, m.St
 
 // LogValue returns String.
 func (m *Middleware) LogValue() slog.Value { return slog.StringValue(m.String()) }
+
+// String says what it is.
+func (es *Elections) String() string { return "leaderscope, handles by name" }
+
+// Format writes String, whatever the verb.
+func (es *Elections) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, es.String()) }
+
+// LogValue returns String.
+func (es *Elections) LogValue() slog.Value { return slog.StringValue(es.String()) }

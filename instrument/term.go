@@ -200,7 +200,7 @@ func (t *Term) lost(cause error) {
 		end = catalog.CanceledTerm
 	}
 	if cause != nil {
-		why = fmt.Errorf("%w: %w", ErrLost, cause)
+		why = &lossError{cause}
 	}
 	now := t.e.m.now()
 	s := t.e.s

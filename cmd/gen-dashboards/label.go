@@ -38,6 +38,9 @@ func labelCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		RunE:                  func(c *cobra.Command, names []string) error { return l.run(c.InOrStdin(), c.OutOrStdout(), names) },
 	}
+	c.SetFlagErrorFunc(func(*cobra.Command, error) error { // which may quote a name
+		return errors.New("unknown flag, or a flag without its value; names that begin with - go after --")
+	})
 	f := c.Flags()
 	f.StringVar(&l.keyFile, "key-file", "", "the `file` with the key, as the service reads it")
 	f.StringVar(&l.keyID, "key-id", "", "the `id` of the key, as the service has it")
