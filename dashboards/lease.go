@@ -56,6 +56,7 @@ func (q queries) leaseSteps() []dashboard.Threshold {
 func (q queries) leaseUsage() *heatmap.PanelBuilder {
 	classic := query.By("sum", []string{"le"}, query.Over("increase", q.locks.Bucket(catalog.LeaseUsageRatio), rateInterval))
 	native := query.Expr("sum(" + query.Over("increase", q.locks.Metric(catalog.LeaseUsageRatio), rateInterval) + ")")
+	hasBuckets := query.Expr("group(" + q.locks.Bucket(catalog.LeaseUsageRatio, query.Equal("le", string(query.Number(catalog.NearLeaseBound)))) + ")")
 	return bucketPanel(about{
 		id: panel.LeaseUsage, title: "Share of the lease used",
 		description: "How much of its lease was gone when it was renewed or released, over all locks shown; darker is more often. " +
@@ -64,7 +65,7 @@ func (q queries) leaseUsage() *heatmap.PanelBuilder {
 		steps: plain(),
 		targets: []target{
 			{ref: "Classic", expr: classic, legend: "{{le}}"},
-			{ref: "Native", expr: query.Op(native, "unless on ()", classic), legend: "used"},
+			{ref: "Native", expr: query.Op(native, "unless on ()", hasBuckets), legend: "used"},
 		},
 	})
 }
