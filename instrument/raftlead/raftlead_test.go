@@ -54,7 +54,7 @@ func TestShutdownIsCanceledNotLost(t *testing.T) {
 	}
 }
 
-func TestTheApplicationsChannelsAreLeftAlone_C31(t *testing.T) {
+func TestTheApplicationsChannelsAreLeftAlone(t *testing.T) {
 	nodes := cluster(t, 1)
 	observe(t, nodes[0])
 	select {
