@@ -32,6 +32,7 @@ var formats = []format{
 	{name: "alertmanager", about: "inhibition rules and an example of a route", files: alertmanager},
 	{name: "promtool", about: "unit tests of the rules, for promtool test rules", files: promtool},
 	{name: "manifest", about: "the dashboards as resources of Grafana 12 and later (dashboard.grafana.app)", files: manifests, onRequest: true},
+	{name: "manifest-v2", about: "the same in the schema of Grafana 13, which earlier ones do not load", files: manifestsV2, onRequest: true},
 }
 
 const rulesFile = "prometheus/leaderscope-rules.yaml"
@@ -121,6 +122,14 @@ func manifests(c config) ([]output.File, error) {
 		return nil, err
 	}
 	return named("manifest/leaderscope-", resources, ".json"), nil
+}
+
+func manifestsV2(c config) ([]output.File, error) {
+	resources, err := dashboards.ManifestsV2(c.boards())
+	if err != nil {
+		return nil, err
+	}
+	return named("manifest-v2/leaderscope-", resources, ".json"), nil
 }
 
 // promtool's tests are of the rules that the format prometheus writes.
