@@ -49,9 +49,9 @@ func setup(t *testing.T, m *instrument.Middleware, opts ...otelsetup.Option) *ot
 	return p
 }
 
-func register(t *testing.T, r prometheus.Registerer, m *instrument.Middleware) {
+func register(t *testing.T, r prometheus.Registerer, m *instrument.Middleware, opts ...prom.Option) {
 	t.Helper()
-	if _, err := prom.Register(r, m); err != nil {
+	if _, err := prom.Register(r, m, opts...); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -28,39 +28,43 @@ func Redactor() (*redact.Policy, error) {
 
 // Play runs the script in a synctest bubble. When it returns, a leader holds
 // its lock, and an attempt is in flight.
-func Play(m *instrument.Middleware) error {
+func Play(m *instrument.Middleware) error { return PlayIn(m, time.Second) }
+
+// PlayIn runs the script with that length for each of its seconds, on any
+// clock.
+func PlayIn(m *instrument.Middleware, second time.Duration) error {
 	ctx := context.Background()
-	playJob(ctx, m)
-	lead := m.Election("primary", instrument.Hold(), instrument.LeaseDuration(15*time.Second), instrument.Backend("etcd"), instrument.MaxLeaders(2))
+	playJob(ctx, m, second)
+	lead := m.Election("primary", instrument.Hold(), instrument.LeaseDuration(15*second), instrument.Backend("etcd"), instrument.MaxLeaders(2))
 	term, err := lead.Acquire(ctx, electtest.Wins(instrument.NewLease(nil, instrument.Token(12),
-		instrument.RenewWith(func(context.Context) error { time.Sleep(20 * time.Millisecond); return nil }))))
+		instrument.RenewWith(func(context.Context) error { time.Sleep(second / 50); return nil }))))
 	if err != nil {
 		return err
 	}
-	time.Sleep(5 * time.Second)
+	time.Sleep(5 * second)
 	if err := term.Renew(ctx); err != nil {
 		return err
 	}
 	go func() {
-		_, _ = lead.Acquire(ctx, electtest.NewElector(electtest.Step{Wait: 30 * time.Second, Err: instrument.ErrContended}))
+		_, _ = lead.Acquire(ctx, electtest.NewElector(electtest.Step{Wait: 30 * second, Err: instrument.ErrContended}))
 	}()
-	time.Sleep(2 * time.Second)
+	time.Sleep(2 * second)
 	return nil
 }
 
 // playJob runs a periodic job to a good, a failed and a late end, and fails to
 // start it twice.
-func playJob(ctx context.Context, m *instrument.Middleware) {
-	job := m.Election("tenant-42/nightly", instrument.LeaseDuration(10*time.Second), instrument.ExpectEvery(time.Minute), instrument.Backend("redis"), instrument.Family("nightly"))
+func playJob(ctx context.Context, m *instrument.Middleware, second time.Duration) {
+	job := m.Election("tenant-42/nightly", instrument.LeaseDuration(10*second), instrument.ExpectEvery(60*second), instrument.Backend("redis"), instrument.Family("nightly"))
 	run := func(d time.Duration, err error) {
 		_ = job.Run(ctx, electtest.Wins(instrument.NewLease(nil, instrument.Token(7))), func(context.Context, *instrument.Term) error {
 			time.Sleep(d)
 			return err
 		})
 	}
-	run(3*time.Second, nil)
-	run(9*time.Second, errors.New("no disk"))
-	run(12*time.Second, nil)
+	run(3*second, nil)
+	run(9*second, errors.New("no disk"))
+	run(12*second, nil)
 	_, _ = job.Acquire(ctx, electtest.Fails(errors.New("refused")))
 	_, _ = job.Acquire(ctx, electtest.Fails(instrument.ErrContended))
 }
