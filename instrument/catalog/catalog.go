@@ -31,6 +31,18 @@ const (
 	GroupRedaction Group = "redaction"
 )
 
+// Stability says what may become of a metric.
+type Stability string
+
+// The levels of stability. A metric that says nothing is Stable.
+const (
+	// Stable metrics keep name, unit, labels and meaning within a major
+	// version; rules and dashboards may rest on them.
+	Stable Stability = "stable"
+	// Experimental metrics may change with any version; the changelog says so.
+	Experimental Stability = "experimental"
+)
+
 // Label is a label beside lock_name.
 type Label struct {
 	// Name is the Prometheus label name.
@@ -65,6 +77,8 @@ type Metric struct {
 	// Present says when the series exists.
 	Present string
 	Group   Group
+	// Stability is Stable if empty.
+	Stability Stability
 }
 
 // Bucket, Count and Sum are the series names of a classic histogram.

@@ -36,7 +36,7 @@ var (
 	Pending = &Metric{Name: "leader_pending", OTel: "leader.pending", Kind: UpDownCounter, Unit: "{attempt}", PerLock: true,
 		Help: "Attempts in flight.", Present: always, Group: GroupWaiting}
 	PendingAge = &Metric{Name: "leader_pending_age_seconds", OTel: "leader.pending.age", Kind: Gauge, Unit: "s", PerLock: true,
-		Help: "Age of the oldest attempt in flight; 0 when there is none.", Present: always, Group: GroupWaiting}
+		Help: "Age of the oldest attempt in flight; 0 when there is none.", Present: always, Group: GroupWaiting, Stability: Experimental}
 	AcquireDuration = &Metric{Name: "leader_acquire_duration_seconds", OTel: "leader.acquire.duration", Kind: Histogram, Unit: "s", PerLock: true,
 		Bounds: waitBounds,
 		Help:   "Waiting time of finished attempts, whatever their outcome.", Present: always, Group: GroupWaiting}
@@ -78,7 +78,7 @@ var (
 	MaxLeaders = &Metric{Name: "leader_max_leaders", OTel: "leader.max_leaders", Kind: Gauge, Unit: "{leader}", PerLock: true,
 		Help: "Leaders that the elector allows at once.", Present: "from construction", Group: GroupCore}
 	FencingToken = &Metric{Name: "leader_fencing_token", OTel: "leader.fencing_token", Kind: Gauge, PerLock: true,
-		Help: "Fencing token of the last term; exact up to 2^53.", Present: "after the first term of an elector that has a monotonic token", Group: GroupFencing}
+		Help: "Fencing token of the last term; exact up to 2^53.", Present: "after the first term of an elector that has a monotonic token", Group: GroupFencing, Stability: Experimental}
 	FencingTokenRegressions = &Metric{Name: "leader_fencing_token_regressions_total", OTel: "leader.fencing_token.regressions", Kind: Counter, Unit: "{regression}", PerLock: true,
 		Help: "Terms whose fencing token was lower than an earlier one.", Present: "after the first term of an elector that has a monotonic token", Group: GroupFencing}
 	ElectorInfo = &Metric{Name: "leader_elector_info", OTel: "leader.elector.info", Kind: Gauge, PerLock: true,

@@ -3,6 +3,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -30,11 +31,25 @@ Every series below except the last two metrics also carries ` + "`lock_name`" + 
 leaderscope adds no ` + "`job`" + ` or ` + "`instance`" + ` of its own: they come from the scrape or the resource.
 A series that cannot be known is absent, not 0.
 
-| Prometheus | OpenTelemetry | labels | meaning | there |
-|---|---|---|---|---|
+| Prometheus | OpenTelemetry | type, unit | labels | meaning | there | stability |
+|---|---|---|---|---|---|---|
 `)
 	for _, m := range catalog.All() {
-		fmt.Fprintf(&b, "| `%s` | `%s`<br>%s | %s | %s | %s |\n", m.Name, m.OTel, kind(m), labels(m), m.Help, m.Present)
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s | %s | %s |\n", m.Name, m.OTel, kind(m), labels(m), m.Help, m.Present, stability(m))
+	}
+	b.WriteString(`
+Stable metrics keep name, unit, labels and meaning within a major version; experimental ones may change with any, and the changelog says so.
+
+## PromQL to start from
+
+Group by what tells your locks apart, such as ` + "`namespace`" + `, beside ` + "`lock_name`" + `.
+With native histograms leave out ` + "`_bucket` and `le`" + `; the share of a range is ` + "`histogram_fraction(0.8, +Inf, rate(leader_lease_usage_ratio[1h]))`" + `.
+
+| metric | expression |
+|---|---|
+`)
+	for _, m := range catalog.All() {
+		fmt.Fprintf(&b, "| `%s` | `%s` |\n", m.Name, start(m))
 	}
 	b.WriteString("\n## Values of closed labels\n\n")
 	for _, m := range catalog.All() {
@@ -59,6 +74,8 @@ func kind(m *catalog.Metric) string {
 	}
 	return string(m.Kind) + ", " + m.Unit
 }
+
+func stability(m *catalog.Metric) catalog.Stability { return cmp.Or(m.Stability, catalog.Stable) }
 
 func labels(m *catalog.Metric) string {
 	var names []string
