@@ -135,7 +135,7 @@ func search(t *testing.T, outputs map[string][]byte) {
 		}
 		for what, trace := range traces() {
 			if i := strings.Index(text, trace); i >= 0 {
-				t.Errorf("%s shows %s: …%s…", exit, what, text[max(i-80, 0):min(i+len(trace)+20, len(text))])
+				t.Errorf("%s shows %s: %q", exit, what, text[max(i-80, 0):min(i+len(trace)+20, len(text))])
 			}
 		}
 	}

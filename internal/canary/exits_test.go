@@ -31,7 +31,8 @@ import (
 // exits are all the ways out of one middleware.
 type exits struct {
 	m        *instrument.Middleware
-	registry *prometheus.Registry
+	registry *prometheus.Registry // classic histograms with exemplars
+	native   *prometheus.Registry // native ones
 	otel     *metric.ManualReader
 	spans    *tracetest.InMemoryExporter
 	tracer   *trace.TracerProvider
@@ -40,11 +41,12 @@ type exits struct {
 	printed  bytes.Buffer
 	logged   bytes.Buffer
 	errors   bytes.Buffer
+	profile  bytes.Buffer
 }
 
 func newExits(t *testing.T, opts []instrument.Option) *exits {
 	t.Helper()
-	e := &exits{registry: prometheus.NewRegistry(), spans: tracetest.NewInMemoryExporter()}
+	e := &exits{registry: prometheus.NewRegistry(), native: prometheus.NewRegistry(), spans: tracetest.NewInMemoryExporter()}
 	e.tracer = trace.NewTracerProvider(trace.WithSyncer(e.spans))
 	debug := &slog.HandlerOptions{Level: slog.LevelDebug, AddSource: true}
 	logger := slog.New(slog.NewMultiHandler(slog.NewTextHandler(&e.text, debug), slog.NewJSONHandler(&e.json, debug)))
@@ -53,7 +55,10 @@ func newExits(t *testing.T, opts []instrument.Option) *exits {
 		t.Fatal(err)
 	}
 	e.m = m
-	if _, err := prom.Register(e.registry, m); err != nil {
+	if _, err := prom.Register(e.registry, m, prom.WithExemplars()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := prom.Register(e.native, m, prom.WithExemplars(), prom.WithHistograms(prom.Native)); err != nil {
 		t.Fatal(err)
 	}
 	e.otel = metric.NewManualReader()
@@ -134,14 +139,13 @@ func (e *exits) collect(t *testing.T) map[string][]byte {
 		"printed handles": e.printed.Bytes(), "logged handles": e.logged.Bytes(), "errors": e.errors.Bytes(),
 		"spans": encode(t, e.spans.GetSpans()),
 	}
-	for what, accept := range map[string]string{
-		"text":        "text/plain;version=0.0.4",
-		"OpenMetrics": "application/openmetrics-text;version=1.0.0",
-		"protobuf":    "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited",
-		"protobuf with native histograms": "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;" +
-			"escaping=allow-utf-8",
-	} {
-		outputs["HTTP page, "+what] = e.page(t, accept)
+	const protobuf = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
+	outputs["HTTP page, text"] = page(t, e.registry, "text/plain;version=0.0.4")
+	outputs["HTTP page, OpenMetrics"] = page(t, e.registry, "application/openmetrics-text;version=1.0.0")
+	outputs["HTTP page, protobuf"] = page(t, e.registry, protobuf)
+	outputs["HTTP page, protobuf with native histograms"] = page(t, e.native, protobuf)
+	if !bytes.Contains(outputs["HTTP page, OpenMetrics"], []byte(`# {span_id="`)) {
+		t.Error("no exemplars on the page, so nothing is proved of them")
 	}
 	var otel metricdata.ResourceMetrics
 	if err := e.otel.Collect(context.Background(), &otel); err != nil {
@@ -151,20 +155,22 @@ func (e *exits) collect(t *testing.T) map[string][]byte {
 		t.Error("no exemplars, so nothing is proved of them")
 	}
 	outputs["OpenTelemetry metrics"] = encode(t, otel)
-	var profile bytes.Buffer
-	for _, p := range pprof.Profiles() { // with the labels of goroutines
-		if err := p.WriteTo(&profile, 1); err != nil {
-			t.Fatal(err)
-		}
-	}
-	outputs["profiles"] = profile.Bytes()
+	outputs["profiles"] = e.profile.Bytes()
 	return outputs
 }
 
-// page is what a scrape gets.
-func (e *exits) page(t *testing.T, accept string) []byte {
+// goroutines takes the profile of all goroutines, with their labels.
+func (e *exits) goroutines(t *testing.T) {
 	t.Helper()
-	h := promhttp.HandlerFor(e.registry, promhttp.HandlerOpts{EnableOpenMetrics: true, EnableOpenMetricsTextCreatedSamples: true})
+	if err := pprof.Lookup("goroutine").WriteTo(&e.profile, 1); err != nil {
+		t.Error(err)
+	}
+}
+
+// page is what a scrape gets.
+func page(t *testing.T, from prometheus.Gatherer, accept string) []byte {
+	t.Helper()
+	h := promhttp.HandlerFor(from, promhttp.HandlerOpts{EnableOpenMetrics: true, EnableOpenMetricsTextCreatedSamples: true})
 	r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
 	r.Header.Set("Accept", accept)
 	w := httptest.NewRecorder()

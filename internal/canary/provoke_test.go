@@ -34,6 +34,12 @@ func (l leaky) Watch(_ context.Context, s instrument.Sink) {
 	}
 }
 
+// loud is a context that is printed with what it carries.
+type loud struct {
+	context.Context
+	Name string
+}
+
 // talkative panics with the name at each question.
 type talkative struct{ leaky }
 
@@ -87,7 +93,7 @@ func attempts(t *testing.T, e *exits, ctx context.Context, lock *instrument.Elec
 	}
 	_, err := lock.Acquire(ctx, electtest.Wins(nil))
 	e.own([]error{err})
-	a := lock.Begin(ctx)
+	a := lock.Begin(loud{ctx, canary})
 	e.handle(a)
 	a.NotAcquired(errLeaky)
 	e.handle(a.Won(leaky{Name: canary}))
@@ -127,16 +133,20 @@ func terms(t *testing.T, e *exits, ctx context.Context, lock *instrument.Electio
 		e.own([]error{context.Cause(watched.Context())})
 		_ = watched.Release(ctx)
 	}
-	bodies(t, ctx, lock)
+	bodies(t, e, ctx, lock)
 }
 
 // bodies of guarded runs return and panic.
-func bodies(t *testing.T, ctx context.Context, lock *instrument.Election) {
+func bodies(t *testing.T, e *exits, ctx context.Context, lock *instrument.Election) {
 	t.Helper()
 	win := electtest.Wins(leaky{Name: canary})
 	for _, body := range []func() error{func() error { return nil }, func() error { return errLeaky }} {
 		want := body()
-		if err := lock.Run(ctx, win, func(context.Context, *instrument.Term) error { time.Sleep(time.Second); return body() }); err != want { //nolint:errorlint // identity is the point
+		if err := lock.Run(ctx, win, func(context.Context, *instrument.Term) error {
+			time.Sleep(time.Second)
+			e.goroutines(t)
+			return body()
+		}); err != want { //nolint:errorlint // identity is the point
 			t.Errorf("the body's error came back as another: %v", err)
 		}
 	}
