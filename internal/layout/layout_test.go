@@ -3,6 +3,7 @@
 package layout
 
 import (
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -35,6 +36,34 @@ func TestAServiceLinksNoSDKAndNoEngine(t *testing.T) {
 	}
 }
 
+func TestAnExporterLinksNoSDKAndNotTheOtherExporter(t *testing.T) {
+	cases := map[string][]string{
+		"exporter/otelmetric": {"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "github.com/prometheus/", module + "exporter/prom"},
+		"exporter/prom":       {"go.opentelemetry.io/otel/metric", module + "exporter/otelmetric"},
+	}
+	for pkg, foreign := range cases {
+		for _, p := range deps(t, module+pkg) {
+			if hasAnyPrefix(p, foreign) {
+				t.Errorf("%s links %s", pkg, p)
+			}
+		}
+	}
+}
+
+func TestWhatLinksTheSDKIsAModuleOfItsOwn(t *testing.T) {
+	const setup = "exporter/otelmetric/otelsetup"
+	list := exec.Command("go", "list", "-m")
+	list.Dir = "../../" + setup
+	list.Env = append(os.Environ(), "GOWORK=off")
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.TrimSpace(string(out)); got != module+setup {
+		t.Errorf("%s is in module %s", setup, got)
+	}
+}
+
 func TestTheCoreIsTheStandardLibraryAndTheTraceAPI(t *testing.T) {
 	allowed := []string{
 		module + "instrument", module + "redact",
@@ -51,13 +80,14 @@ func TestTheCoreIsTheStandardLibraryAndTheTraceAPI(t *testing.T) {
 
 func TestImportsPointInOneDirection(t *testing.T) {
 	cases := map[string][]string{ // package: what of ours it may import
-		"redact":             nil,
-		"instrument/catalog": nil,
-		"redact/rulesfile":   {"redact"},
-		"instrument":         {"redact", "instrument/catalog"},
-		"exporter/prom":      {"instrument", "instrument/catalog", "redact"},
-		"dashboards":         {"instrument/catalog", "internal/"},
-		"alerts":             {"instrument/catalog", "internal/"},
+		"redact":              nil,
+		"instrument/catalog":  nil,
+		"redact/rulesfile":    {"redact"},
+		"instrument":          {"redact", "instrument/catalog"},
+		"exporter/prom":       {"instrument", "instrument/catalog", "redact"},
+		"exporter/otelmetric": {"instrument", "instrument/catalog", "redact"},
+		"dashboards":          {"instrument/catalog", "internal/"},
+		"alerts":              {"instrument/catalog", "internal/"},
 	}
 	for pkg, allowed := range cases {
 		for _, p := range deps(t, module+pkg) {
