@@ -108,6 +108,7 @@ func (a *Attempt) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
 	token, fenced := e.m.tokenOf(l)
 	now := e.m.now()
 	end := e.leaseEnd(l, a.start)
+	asked := e.leaseStart(a.start, now, end)
 
 	s := e.s
 	s.mu.Lock()
@@ -119,7 +120,7 @@ func (a *Attempt) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
 	if dead {
 		t.bornLost(now)
 	} else {
-		expired = t.open(a.start, now, end)
+		expired = t.open(asked, now, end)
 		if fenced {
 			t.fence(token)
 		}
@@ -180,6 +181,20 @@ func (e *Election) leaseEnd(l Lease, start instant) instant {
 		return 0 // somebody renews a held leadership, unseen
 	}
 	return start.add(e.lease)
+}
+
+// leaseStart is when the lease with this end was asked for. An attempt that
+// waited for its turn began long before the request that won; what it began
+// would make the first renewal look as if the lease were nearly gone. Where
+// the length is declared the end tells the start; otherwise it is the answer.
+func (e *Election) leaseStart(began, now, end instant) instant {
+	if end == 0 || end == began.add(e.lease) {
+		return began
+	}
+	if e.lease == 0 {
+		return now
+	}
+	return min(max(began, end.add(-e.lease)), now)
 }
 
 func (m *Middleware) expiryOf(l Lease) (end instant) {

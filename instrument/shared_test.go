@@ -118,3 +118,59 @@ func TestADeclaredLeaseGivesAnEndOnlyWhereItCanBeTrue(t *testing.T) {
 		})
 	}
 }
+
+func TestAnAttemptThatWaitedIsNotPartOfTheLease(t *testing.T) {
+	for name, opts := range map[string][]instrument.ElectionOption{
+		"the length is declared":     {instrument.LeaseDuration(15 * s)},
+		"the length is what is seen": nil,
+	} {
+		bubble(t, name, func(t *testing.T) {
+			m := newMiddleware(t)
+			e := m.Election("x", append(opts, instrument.Hold())...)
+			var end time.Time
+			lease := instrument.NewLease(nil, instrument.ExpiryFrom(func() time.Time { return end }),
+				instrument.WatchWith(func(_ context.Context, k instrument.Sink) {
+					for range 3 {
+						time.Sleep(6 * s)
+						k.Renewed(time.Now().Add(15 * s))
+					}
+				}))
+			acquire(t, e, instrument.AcquirerFunc(func(context.Context) (instrument.Lease, error) {
+				time.Sleep(time.Hour)
+				end = time.Now().Add(15 * s)
+				return lease, nil
+			}))
+			time.Sleep(19 * s)
+			r := electtest.Read(m, "x")
+			if r["leader_lease_usage_ratio_count"] != 3 || r["leader_lease_usage_ratio_sum"] < 1.19 || r["leader_lease_usage_ratio_sum"] > 1.21 {
+				t.Errorf("usage %v in %v renewals, want 1.2 in 3", r["leader_lease_usage_ratio_sum"], r["leader_lease_usage_ratio_count"])
+			}
+			if r["leader_lease_duration_seconds"] != 15 || r["leader_lease_headroom_seconds"] != 14 {
+				t.Errorf("lease %v, headroom %v", r["leader_lease_duration_seconds"], r["leader_lease_headroom_seconds"])
+			}
+		})
+	}
+}
+
+func TestAnAnswerInTransitIsPartOfTheLease(t *testing.T) {
+	bubble(t, "renewed by the library, answered 3 s after the request", func(t *testing.T) {
+		m := newMiddleware(t)
+		e := m.Election("x", instrument.LeaseDuration(15*s))
+		acquire(t, e, electtest.Wins(instrument.NewLease(nil, instrument.WatchWith(func(_ context.Context, k instrument.Sink) {
+			for range 2 {
+				time.Sleep(3 * s)
+				end := time.Now().Add(15 * s)
+				time.Sleep(3 * s)
+				k.Renewed(end)
+			}
+		}))))
+		time.Sleep(13 * s)
+		r := electtest.Read(m, "x")
+		if got := r["leader_lease_usage_ratio_sum"]; got < 0.999 || got > 1.001 { // 6 s of 15, then 9 of 15
+			t.Errorf("usage %v, want 1", got)
+		}
+		if r["leader_lease_headroom_seconds"] != 11 {
+			t.Errorf("headroom %v, want 11", r["leader_lease_headroom_seconds"])
+		}
+	})
+}

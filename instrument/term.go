@@ -294,12 +294,12 @@ type sink struct{ t *Term }
 
 func (k sink) Renewed(expiry time.Time) {
 	m := k.t.e.m
-	start := m.now()
+	now := m.now()
 	end := m.instantOf(expiry)
 	if end == 0 && k.t.e.lease > 0 && !k.t.e.hidden {
-		end = start.add(k.t.e.lease)
+		end = now.add(k.t.e.lease)
 	}
-	k.t.renewed(k.t.ctx, catalog.RenewalOK, start, end, false)
+	k.t.renewed(k.t.ctx, catalog.RenewalOK, k.t.e.leaseStart(0, now, end), end, false)
 }
 
 func (k sink) RenewalFailed(err error) {

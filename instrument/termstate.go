@@ -8,7 +8,7 @@ import (
 
 // The methods here change a term's state; the caller holds the series' mutex.
 
-// open makes the term the holder: asked for at start, won now. It returns
+// open makes the term the holder of a lease asked for at start. It returns
 // terms that ended by it and are to be told without the mutex.
 func (t *Term) open(start, now, end instant) []ending {
 	expired := t.expirePredecessors(now)
