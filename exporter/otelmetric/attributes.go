@@ -25,7 +25,7 @@ func (a *attributes) of(s *instrument.Sample) []metric.ObserveOption {
 			a.current = a.locks.find(s.Lock)
 		}
 		if a.current != nil {
-			return a.current.observe
+			return a.current.observe[:]
 		}
 	}
 	a.pairs = a.pairs[:0]

@@ -22,13 +22,13 @@ type locks struct {
 }
 
 // lock is one label: its attribute set, made once, and what the SDK has of it.
-// It observes histograms for the core. Options are slices, since passing one
-// by itself would allocate at each observation.
+// It observes histograms for the core. Options are passed as slices, since
+// passing one by itself would allocate at each observation.
 type lock struct {
 	of       *locks
 	label    string
-	observe  []metric.ObserveOption
-	record   []metric.RecordOption
+	observe  [1]metric.ObserveOption
+	record   [1]metric.RecordOption
 	bound    []metric.Float64Histogram // in the order of histograms, or none
 	recorded atomic.Uint32             // by histogram: the SDK has a data point
 }
@@ -42,7 +42,7 @@ func lockName(label string) attribute.KeyValue {
 func (l *locks) observer(label string) instrument.Observer {
 	name := lockName(label)
 	set := metric.WithAttributeSet(attribute.NewSet(name))
-	k := &lock{of: l, label: label, observe: []metric.ObserveOption{set}, record: []metric.RecordOption{set}, bound: bind(l.histograms, name)}
+	k := &lock{of: l, label: label, observe: [1]metric.ObserveOption{set}, record: [1]metric.RecordOption{set}, bound: bind(l.histograms, name)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if before := l.by[label]; before != nil {
@@ -64,7 +64,7 @@ func (k *lock) Observe(ctx context.Context, m *catalog.Metric, v float64) {
 	if k.bound != nil {
 		k.bound[i].Record(ctx, v)
 	} else {
-		k.of.histograms[i].instrument.Record(ctx, v, k.record...)
+		k.of.histograms[i].instrument.Record(ctx, v, k.record[:]...)
 	}
 	if bit := uint32(1) << i; k.recorded.Load()&bit == 0 {
 		k.recorded.Or(bit)
