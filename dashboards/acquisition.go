@@ -73,7 +73,7 @@ func (q queries) acquireDuration() *timeseries.PanelBuilder {
 	return linePanel(about{
 		id: panel.AcquireDuration, title: "Time until an attempt ended",
 		description: "Half of the attempts ended sooner than p50, all but one in a hundred sooner than p99, whatever their outcome. " +
-			"Standbys of a held lock wait as long as somebody else leads. Points lead to traces, where the service records them.",
+			"Standbys of a held lock wait as long as somebody else leads. Estimated within coarse buckets. Points lead to traces, where the service records them.",
 		unit: units.Seconds, noValue: "no attempt ended", width: 12, height: 8,
 		steps:   plain(),
 		targets: q.halfAndNearlyAll(catalog.AcquireDuration),

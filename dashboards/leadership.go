@@ -42,7 +42,7 @@ func (q queries) holderTimeline() *statetimeline.PanelBuilder {
 func (q queries) holders() *timeseries.PanelBuilder {
 	return ranking(linePanel(about{
 		id: panel.Holders, title: "Leaders claimed",
-		description: "Replicas that hold each lock. 0 is normal for a lock taken for single runs. A thick red line is a lock with " +
+		description: "Replicas that hold each lock. 0 is normal for a lock taken for single runs. Red points are a lock with " +
 			"more leaders than its elector allows: two replicas do the same work.",
 		unit: units.Short, noValue: "no data", width: 12, height: 8,
 		steps: plain(),
@@ -52,7 +52,10 @@ func (q queries) holders() *timeseries.PanelBuilder {
 		},
 	}), "max").
 		Decimals(0).LineInterpolation(common.LineInterpolationStepAfter).
-		OverrideByQuery("Crowded", []dashboard.DynamicConfigValue{fixed(red), property("custom.lineWidth", 4)})
+		// A line would join two splits into one.
+		OverrideByQuery("Crowded", []dashboard.DynamicConfigValue{
+			fixed(red), property("custom.drawStyle", "points"), property("custom.pointSize", 8),
+		})
 }
 
 func (q queries) transitions() *timeseries.PanelBuilder {
@@ -82,7 +85,7 @@ func (q queries) regressed() query.Expr {
 
 func (q queries) fencingToken() *timeseries.PanelBuilder {
 	token := q.replicas.ByHolder("max", q.replicas.Metric(catalog.FencingToken))
-	return linePanel(about{
+	return ranking(linePanel(about{
 		id: panel.FencingToken, title: "Fencing token",
 		description: "The token of the last term of each replica. It only grows: the highest is the leader's, and storage that checks " +
 			"tokens refuses the others. A red point is a token that went back: the backend lost its memory, and fenced storage will " +
@@ -93,7 +96,7 @@ func (q queries) fencingToken() *timeseries.PanelBuilder {
 			{ref: "Token", expr: token, legend: q.replicaLegend()},
 			{ref: "Regressed", expr: q.regressed(), legend: "went back"},
 		},
-	}).
+	}), "max").
 		LineInterpolation(common.LineInterpolationStepAfter).
 		OverrideByQuery("Regressed", []dashboard.DynamicConfigValue{
 			fixed(red), property("custom.drawStyle", "points"), property("custom.pointSize", 10),

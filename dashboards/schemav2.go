@@ -3,6 +3,7 @@ package dashboards
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/grafana/grafana-foundation-sdk/go/resource"
@@ -68,32 +69,7 @@ type classicPanel struct {
 func kind(name string, spec fields) fields { return fields{"kind": name, "spec": spec} }
 
 func (c classic) v2() (fields, error) {
-	elements := fields{}
-	var rows []any
-	var items []any
-	top := 0
-	flush := func() {
-		if len(rows) > 0 {
-			row := rows[len(rows)-1].(fields)["spec"].(fields)
-			row["layout"] = kind("GridLayout", fields{"items": items})
-		}
-		items = nil
-	}
-	for _, p := range c.Panels {
-		if p.Type == "row" {
-			flush()
-			rows = append(rows, kind("RowsLayoutRow", fields{"title": p.Title, "collapse": false}))
-			top = p.GridPos.Y + 1
-			continue
-		}
-		name := "panel-" + strconv.Itoa(p.ID)
-		elements[name] = p.v2()
-		items = append(items, kind("GridLayoutItem", fields{
-			"x": p.GridPos.X, "y": p.GridPos.Y - top, "width": p.GridPos.W, "height": p.GridPos.H,
-			"element": fields{"kind": "ElementReference", "name": name},
-		}))
-	}
-	flush()
+	elements, layout := c.placed()
 	var variables, annotations []any
 	for _, v := range c.Templating.List {
 		made, err := variableV2(v)
@@ -113,9 +89,44 @@ func (c classic) v2() (fields, error) {
 			"autoRefreshIntervals": []string{"5s", "10s", "30s", "1m", "5m", "15m", "30m", "1h"},
 			"hideTimepicker":       false, "fiscalYearStartMonth": 0,
 		},
-		"variables": variables, "annotations": annotations,
-		"elements": elements, "layout": kind("RowsLayout", fields{"rows": rows}),
+		"variables": variables, "annotations": annotations, "elements": elements, "layout": layout,
 	}, nil
+}
+
+// placed takes the panels apart from where they are: below their row, from
+// which the newer schema counts.
+func (c classic) placed() (elements, layout fields) {
+	elements = fields{}
+	var rows, items []any
+	top := 0
+	for i, p := range c.Panels {
+		if p.Type == "row" {
+			items, top = nil, p.GridPos.Y+1
+			continue
+		}
+		name := "panel-" + strconv.Itoa(p.ID)
+		elements[name] = p.v2()
+		items = append(items, kind("GridLayoutItem", fields{
+			"x": p.GridPos.X, "y": p.GridPos.Y - top, "width": p.GridPos.W, "height": p.GridPos.H,
+			"element": fields{"kind": "ElementReference", "name": name},
+		}))
+		if last := i+1 == len(c.Panels) || c.Panels[i+1].Type == "row"; last {
+			rows = append(rows, kind("RowsLayoutRow", fields{
+				"title": c.rowOf(i), "collapse": false, "layout": kind("GridLayout", fields{"items": items}),
+			}))
+		}
+	}
+	return elements, kind("RowsLayout", fields{"rows": rows})
+}
+
+// rowOf is the title of the row above a panel.
+func (c classic) rowOf(panel int) string {
+	for _, p := range slices.Backward(c.Panels[:panel]) {
+		if p.Type == "row" {
+			return p.Title
+		}
+	}
+	return ""
 }
 
 func (p classicPanel) v2() fields {
