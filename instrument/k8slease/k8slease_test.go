@@ -1,0 +1,404 @@
+package k8slease
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/klog/v2"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
+)
+
+var of = electtest.Of
+
+func TestMain(m *testing.M) {
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
+	os.Exit(m.Run())
+}
+
+var errServer = errors.New("server is away")
+
+func down(context.Context) error { return errServer }
+
+// hangs answers when the caller gives up.
+func hangs(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func renewals(result catalog.RenewalResult) string { return of(catalog.Renewals, result.String()) }
+func ended(cause catalog.EndCause) string          { return of(catalog.TermsEnded, cause.String()) }
+func missed(reason catalog.Reason) string          { return of(catalog.NotAcquired, reason.String()) }
+func releases(result catalog.ReleaseResult) string { return of(catalog.Releases, result.String()) }
+
+func TestALeaderShowsItsTermHeadroomRenewalsAndWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newCluster().replica(t, "a")
+		stop := r.run()
+		synctest.Wait()
+		r.want(electtest.Series{
+			of(catalog.Attempts): 1, of(catalog.Acquired): 1, of(catalog.Pending): 0, of(catalog.Active): 1, of(catalog.Running): 1,
+			of(catalog.LeaseHeadroom): 15, of(catalog.LeaseDuration): 15, of(catalog.FencingToken): 0,
+		})
+		time.Sleep(5 * time.Second)
+		r.want(electtest.Series{of(catalog.LeaseHeadroom): 14, renewals(catalog.RenewalOK): 3, catalog.LeaseUsageRatio.Count(): 3})
+		stop()
+		synctest.Wait()
+	})
+}
+
+func TestRightAfterAGracefulStopNobodyLeads(t *testing.T) {
+	for name, release := range map[string]bool{"with a release": true, "without a release": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newCluster().replica(t, "a")
+				r.config.ReleaseOnCancel = release
+				var atStop electtest.Series
+				r.stopped = func() { atStop = r.series() }
+				stop := r.run()
+				time.Sleep(5 * time.Second)
+				stop()
+				cause, released := catalog.CanceledTerm, 0.
+				if release {
+					cause, released = catalog.Released, 1
+				}
+				want := electtest.Series{of(catalog.Active): 0, ended(cause): 1, releases(catalog.ReleaseOK): released, ended(catalog.Lost): 0}
+				for k, v := range want {
+					if atStop[k] != v {
+						t.Errorf("in OnStoppedLeading %s is %v, want %v", k, atStop[k], v)
+					}
+				}
+				if _, there := atStop[of(catalog.LeaseHeadroom)]; there {
+					t.Error("headroom is there after the stop")
+				}
+				synctest.Wait()
+				r.want(want)
+			})
+		})
+	}
+}
+
+func TestStandbyPollsAreContendedAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		leader, standby := c.replica(t, "a"), c.replica(t, "b")
+		stopLeader := leader.run()
+		synctest.Wait()
+		stopStandby := standby.run()
+		time.Sleep(20 * time.Second)
+		s := standby.series()
+		if n := s[missed(catalog.Contended)]; n < 4 || n > 11 {
+			t.Errorf("%v contended attempts in 20 s, want one for each jittered poll", n)
+		}
+		if s[of(catalog.Attempts)] != s[missed(catalog.Contended)] || s[of(catalog.Pending)] != 0 {
+			t.Errorf("standby: %v", s)
+		}
+		stopLeader()
+		time.Sleep(3 * time.Second)
+		standby.want(electtest.Series{of(catalog.Acquired): 1, of(catalog.Active): 1, of(catalog.FencingToken): 1})
+		stopStandby()
+		synctest.Wait()
+	})
+}
+
+func TestAStoppedStandbyHasNoTerm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		leader, standby := c.replica(t, "a"), c.replica(t, "b")
+		stopLeader := leader.run()
+		synctest.Wait()
+		calls := 0
+		standby.stopped = func() { calls++ }
+		stopStandby := standby.run()
+		time.Sleep(5 * time.Second)
+		stopStandby()
+		s := standby.series()
+		if calls != 1 || s[of(catalog.Acquired)] != 0 || s[of(catalog.Pending)] != 0 {
+			t.Errorf("%d calls of OnStoppedLeading, %v", calls, s)
+		}
+		for k, v := range s {
+			if v != 0 && len(k) > len(catalog.TermsEnded.Name) && k[:len(catalog.TermsEnded.Name)] == catalog.TermsEnded.Name {
+				t.Errorf("%s is %v", k, v)
+			}
+		}
+		stopLeader()
+		synctest.Wait()
+	})
+}
+
+func TestAnAttemptThatIsCutShortIsCanceled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		r := c.replica(t, "a")
+		c.fail("get", hangs)
+		stop := r.run()
+		synctest.Wait()
+		r.want(electtest.Series{of(catalog.Pending): 1})
+		stop()
+		r.want(electtest.Series{of(catalog.Pending): 0, of(catalog.Attempts): 1, missed(catalog.CanceledAttempt): 1})
+	})
+}
+
+func TestARenewalThatTakesTheSlowPathIsOneOK(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		r := c.replica(t, "a")
+		stop := r.run()
+		time.Sleep(3 * time.Second)
+		before := r.series()[renewals(catalog.RenewalOK)]
+		c.edit(t, func(l *coordinationv1.Lease) { l.Labels = map[string]string{"edited": "yes"} })
+		time.Sleep(retryPeriod)
+		r.want(electtest.Series{
+			renewals(catalog.RenewalOK): before + 1, renewals(catalog.RenewalError): 0, renewals(catalog.RenewalLost): 0,
+			of(catalog.Active): 1,
+		})
+		stop()
+		synctest.Wait()
+	})
+}
+
+func TestARenewalOfWhichBothRequestsFailIsOneFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		r := c.replica(t, "a")
+		stop := r.run()
+		time.Sleep(3 * time.Second)
+		c.fail("update", down)
+		c.fail("get", down)
+		time.Sleep(2 * retryPeriod)
+		r.want(electtest.Series{renewals(catalog.RenewalError): 2, of(catalog.Active): 1, of(catalog.LeaseHeadroom): 10})
+		c.fail("update", nil)
+		c.fail("get", nil)
+		time.Sleep(retryPeriod)
+		r.want(electtest.Series{renewals(catalog.RenewalError): 2, renewals(catalog.RenewalOK): 3, ended(catalog.Lost): 0})
+		stop()
+		synctest.Wait()
+	})
+}
+
+func TestALeaderThatCannotRenewIsLostAtTheDeadlineAndItsWorkIsSeen(t *testing.T) {
+	for name, fault := range map[string]func(context.Context) error{"requests fail": down, "requests hang": hangs} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster()
+				r := c.replica(t, "a")
+				r.body = func(ctx context.Context) {
+					<-ctx.Done()
+					time.Sleep(3 * time.Second) // the work does not stop at once
+				}
+				stop := r.run()
+				time.Sleep(time.Second)
+				for _, verb := range []string{"get", "update", "release"} {
+					c.fail(verb, fault)
+				}
+				time.Sleep(retryPeriod + renewDeadline - time.Second - time.Millisecond)
+				r.want(electtest.Series{of(catalog.Active): 1})
+				time.Sleep(renewDeadline + 10*time.Second) // a release may hang, too
+				r.want(electtest.Series{of(catalog.Active): 0, ended(catalog.Lost): 1, of(catalog.Running): 0})
+				if after := r.series()[of(catalog.WorkAfterLoss)]; after < 3-0.1 && name == "requests fail" {
+					t.Errorf("%v s of work after loss, want 3", after)
+				}
+				stop()
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+func TestAnotherHolderIsALossBeforeTheElectorGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		r := c.replica(t, "a")
+		stop := r.run()
+		time.Sleep(3 * time.Second)
+		c.edit(t, func(l *coordinationv1.Lease) {
+			other, transitions := "b", *l.Spec.LeaseTransitions+1
+			l.Spec.HolderIdentity, l.Spec.LeaseTransitions = &other, &transitions
+		})
+		time.Sleep(retryPeriod)
+		r.want(electtest.Series{
+			of(catalog.Active): 0, ended(catalog.Lost): 1, renewals(catalog.RenewalLost): 1,
+			of(catalog.Running): 1, // client-go has not told the work yet
+		})
+		time.Sleep(renewDeadline)
+		s := r.series()
+		if after := s[of(catalog.WorkAfterLoss)]; s[of(catalog.Running)] != 0 || after < 9 || after > 10 {
+			t.Errorf("%v running, %v s of work after loss; want it up to the renew deadline", s[of(catalog.Running)], after)
+		}
+		stop()
+		synctest.Wait()
+	})
+}
+
+func TestALeaderThatWinsAnewInOneRunHasTwoTerms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		r := c.replica(t, "a")
+		stop := r.run()
+		time.Sleep(3 * time.Second)
+		c.edit(t, func(l *coordinationv1.Lease) { nobody := ""; l.Spec.HolderIdentity = &nobody })
+		time.Sleep(retryPeriod)
+		r.want(electtest.Series{of(catalog.Active): 1, of(catalog.Acquired): 2, ended(catalog.Lost): 1, of(catalog.FencingToken): 1})
+		stop()
+		synctest.Wait()
+	})
+}
+
+func TestTheTokenOutlivesADeletedLeaseOnlyWithItsHolder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		deleteLease := func() {
+			t.Helper()
+			if err := c.clients.Tracker().Delete(coordinationv1.SchemeGroupVersion.WithResource("leases"), "ns", "lock"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := c.replica(t, "a")
+		for range 3 {
+			stop := r.run()
+			time.Sleep(time.Second)
+			stop()
+		}
+		stop := r.run()
+		time.Sleep(time.Second)
+		r.want(electtest.Series{of(catalog.FencingToken): 3, of(catalog.Acquired): 4})
+		renewed := r.series()[renewals(catalog.RenewalOK)]
+		deleteLease()
+		time.Sleep(retryPeriod)
+		r.want(electtest.Series{of(catalog.Active): 1, renewals(catalog.RenewalError): 0, renewals(catalog.RenewalOK): renewed + 1, of(catalog.Acquired): 4})
+		stop()
+		deleteLease()
+		stop = r.run()
+		time.Sleep(time.Second)
+		r.want(electtest.Series{of(catalog.Acquired): 5, of(catalog.FencingToken): 0, of(catalog.FencingTokenRegressions): 1})
+		stop()
+		synctest.Wait()
+	})
+}
+
+func TestAReleaseThatMeetsAConflictEndsTheTermOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		r := c.replica(t, "a")
+		// The core's classifier would take the conflict for a loss.
+		r.election = r.m.Election("lock", instrument.Hold(), instrument.Classify(
+			instrument.Kubernetes(apierrors.IsConflict, apierrors.IsAlreadyExists)))
+		stop := r.run()
+		time.Sleep(time.Second)
+		once := true
+		c.fail("release", func(context.Context) error {
+			if once {
+				once = false
+				c.edit(t, func(l *coordinationv1.Lease) { l.Labels = map[string]string{"edited": "yes"} })
+			}
+			return nil
+		})
+		stop()
+		r.want(electtest.Series{
+			releases(catalog.ReleaseOK): 1, releases(catalog.ReleaseError): 1, releases(catalog.ReleaseNotOwner): 0,
+			ended(catalog.Released): 1, ended(catalog.Lost): 0, of(catalog.Active): 0,
+		})
+	})
+}
+
+func TestOfTwoThatUpdateAtOnceOneIsContended(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		first := c.replica(t, "z")
+		stop := first.run()
+		time.Sleep(time.Second)
+		stop()
+		all := []*replica{c.replica(t, "a"), c.replica(t, "b"), c.replica(t, "c")}
+		barrier := make(chan struct{})
+		c.fail("update", func(context.Context) error { <-barrier; return nil })
+		var stops []func()
+		for _, r := range all {
+			stops = append(stops, r.run())
+		}
+		synctest.Wait()
+		c.fail("update", nil)
+		close(barrier)
+		synctest.Wait()
+		active, contended := 0., 0.
+		for _, r := range all {
+			s := r.series()
+			active += s[of(catalog.Active)]
+			contended += s[missed(catalog.Contended)]
+		}
+		if active != 1 || contended != 2 {
+			t.Errorf("%v active and %v contended of three that read a free lease at once", active, contended)
+		}
+		for _, stop := range stops {
+			stop()
+		}
+		synctest.Wait()
+	})
+}
+
+func TestALockAloneShowsTheElection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		r := c.replica(t, "a")
+		r.config.Lock = Lock(r.config.Lock, r.election)
+		stop := start(t, r.config)
+		time.Sleep(5 * time.Second)
+		r.want(electtest.Series{of(catalog.Active): 1, of(catalog.Acquired): 1, renewals(catalog.RenewalOK): 3, of(catalog.LeaseHeadroom): 14})
+		stop()
+		r.want(electtest.Series{of(catalog.Active): 0, ended(catalog.Released): 1})
+
+		r.config.ReleaseOnCancel = false
+		stop = start(t, r.config)
+		time.Sleep(5 * time.Second)
+		stop()
+		time.Sleep(leaseDuration)
+		r.want(electtest.Series{of(catalog.Active): 0, of(catalog.LeaseOverruns): 1})
+	})
+}
+
+func TestTheBodysContextIsClientGosOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newCluster().replica(t, "a")
+		var cause error
+		r.body = func(ctx context.Context) {
+			<-ctx.Done()
+			cause = context.Cause(ctx)
+		}
+		stop := r.run()
+		time.Sleep(time.Second)
+		stop()
+		synctest.Wait()
+		if !errors.Is(cause, context.Canceled) {
+			t.Errorf("the body's context ended with %v", cause)
+		}
+	})
+}
+
+func TestWhatIsMissingFromTheConfigurationStaysMissing(t *testing.T) {
+	r := newCluster().replica(t, "a")
+	for name, change := range map[string]func(*leaderelection.LeaderElectionConfig){
+		"no lock":             func(c *leaderelection.LeaderElectionConfig) { c.Lock = nil },
+		"no OnStartedLeading": func(c *leaderelection.LeaderElectionConfig) { c.Callbacks.OnStartedLeading = nil },
+		"no OnStoppedLeading": func(c *leaderelection.LeaderElectionConfig) { c.Callbacks.OnStoppedLeading = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := r.config
+			change(&config)
+			_, plain := leaderelection.NewLeaderElector(config)
+			_, instrumented := leaderelection.NewLeaderElector(Instrument(config, r.election))
+			if plain == nil || instrumented == nil || plain.Error() != instrumented.Error() {
+				t.Errorf("plain: %v; instrumented: %v", plain, instrumented)
+			}
+		})
+	}
+}
