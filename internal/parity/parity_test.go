@@ -2,6 +2,7 @@ package parity
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 
 	"github.com/leaderscope/leaderscope/exporter/otelmetric/otelsetup"
 	"github.com/leaderscope/leaderscope/exporter/prom"
@@ -101,4 +103,69 @@ func TestC52BothExportersGiveTheGoldenSeriesOfOneScenario(t *testing.T) {
 		}
 		time.Sleep(scenario.Length)
 	})
+}
+
+func TestNativeHistogramsAreTheSameFromBothExporters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMiddleware(t)
+		native, otel := prometheus.NewPedanticRegistry(), prometheus.NewRegistry()
+		register(t, native, m, prom.WithHistograms(prom.Native))
+		setup(t, m, otelsetup.WithPrometheus(otel), otelsetup.WithNativeHistograms())
+		if err := scenario.Play(m); err != nil {
+			t.Fatal(err)
+		}
+		want := nativeHistograms(t, native)
+		if len(want) != 8 { // four for each of two locks
+			t.Errorf("%d histograms from client_golang", len(want))
+		}
+		if diff := cmp.Diff(want, nativeHistograms(t, otel)); diff != "" {
+			t.Errorf("(-client_golang +OpenTelemetry):\n%s", diff)
+		}
+		time.Sleep(scenario.Length)
+	})
+}
+
+// nativeHistograms are the stored parts of each native histogram.
+func nativeHistograms(t *testing.T, g prometheus.Gatherer) map[string]string {
+	t.Helper()
+	families, err := g.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, f := range families {
+		for _, x := range f.GetMetric() {
+			h := x.GetHistogram()
+			if h == nil {
+				continue
+			}
+			if len(h.GetBucket()) > 0 || h.Schema == nil {
+				t.Errorf("%s is no native histogram: %v", f.GetName(), h)
+			}
+			found[f.GetName()+" "+x.GetLabel()[0].GetValue()] = fmt.Sprintf("count %d sum %v schema %d zero %d up to %v buckets %v",
+				h.GetSampleCount(), h.GetSampleSum(), h.GetSchema(), h.GetZeroCount(), h.GetZeroThreshold(), filled(h))
+		}
+	}
+	return found
+}
+
+// filled are the buckets that hold something, by index; how the empty ones
+// between them are written is the exporter's business.
+func filled(h *dto.Histogram) map[int32]int64 {
+	buckets := map[int32]int64{}
+	var index int32
+	var count int64
+	deltas := h.GetPositiveDelta()
+	for _, span := range h.GetPositiveSpan() {
+		index += span.GetOffset()
+		for range span.GetLength() {
+			count += deltas[0]
+			deltas = deltas[1:]
+			if count > 0 {
+				buckets[index] = count
+			}
+			index++
+		}
+	}
+	return buckets
 }
