@@ -95,18 +95,25 @@ func (q queries) lockInstrumentation() row {
 }
 
 func (q queries) scraped() *statetimeline.PanelBuilder {
-	up := query.By("max", append(q.locks.TargetLabels(), q.cfg.Scope.Holder), q.replicas.Up())
+	by := append(q.locks.TargetLabels(), q.cfg.Scope.Holder)
+	worst := query.By("min", by, overAllShown("min_over_time", q.replicas.Up()))
+	up := query.Op(query.By("max", by, q.replicas.Up()), "and "+query.On(by),
+		query.Call("bottomk", query.Number(drawnReplicas), q.scrapedTargets(worst)))
 	return timelinePanel(about{
 		id: panel.Scraped, title: "Replicas scraped",
 		description: "Whether Prometheus reaches the replicas of the services that have this lock. While one cannot be reached, nobody " +
-			"knows whether it leads: its last values are not shown. On push pipelines there is no such series.",
+			"knows whether it leads: its last values are not shown. Of many replicas, those that were down are shown first. On push " +
+			"pipelines there is no such series.",
 		unit: units.Short, noValue: "nothing is scraped: the metrics are pushed, or the labels of up differ", width: 24, height: 6,
 		steps:   []dashboard.Threshold{base(red), from(1, green)},
-		targets: []target{{expr: sortedBy(q.scrapedTargets(up), q.cfg.Scope.Holder), legend: q.replicaLegend()}},
+		targets: []target{{expr: sortedBy(up, q.cfg.Scope.Holder), legend: q.replicaLegend()}},
 	}).
 		Mappings([]dashboard.ValueMapping{words(says{0, "down", red}, says{1, "up", green})}).
-		PerPage(20)
+		PerPage(drawnReplicas)
 }
+
+// drawnReplicas is how many replicas a panel over time tells apart.
+const drawnReplicas = 20
 
 // scrapedTargets keeps the targets that showed this lock within an hour.
 func (q queries) scrapedTargets(e query.Expr) query.Expr {
