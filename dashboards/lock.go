@@ -113,7 +113,7 @@ func (q queries) scraped() *statetimeline.PanelBuilder {
 }
 
 // drawnReplicas is how many replicas a panel over time tells apart.
-const drawnReplicas = 20
+const drawnReplicas = 12
 
 // scrapedTargets keeps the targets that showed this lock within an hour.
 func (q queries) scrapedTargets(e query.Expr) query.Expr {

@@ -35,8 +35,7 @@ func TestThePrintedConfigurationIsTheDefault(t *testing.T) {
 
 // printed is what a file can say.
 func (c config) printed() config {
-	var shown config
-	shown = c
+	shown := c
 	shown.Dashboards = dashboards.Config{}
 	v, to := reflect.ValueOf(c.Dashboards), reflect.ValueOf(&shown.Dashboards).Elem()
 	for i := range v.NumField() {

@@ -79,7 +79,7 @@ func ValidLabels(labels map[string]string) error {
 			return fmt.Errorf("%q is no name of a label", name)
 		}
 		if value := labels[name]; !labelValue.MatchString(value) {
-			return fmt.Errorf("%q is no value of the label %s; use up to 63 letters, digits, -, _ and .", value, name)
+			return fmt.Errorf("%q is no value of the label %s; use up to 63 letters, digits, dots, - and _", value, name)
 		}
 	}
 	return nil

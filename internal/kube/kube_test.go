@@ -21,7 +21,7 @@ func TestValidateRefusesWhatTheServerWould(t *testing.T) {
 		"a long name":         {Object{Name: strings.Repeat("a", 254)}, `name: "` + strings.Repeat("a", 254) + `" is no name of an object; use small letters, digits and -`},
 		"a dotted namespace":  {Object{Name: "a", Namespace: "a.b"}, `namespace: "a.b" is no namespace; use small letters, digits and -`},
 		"a label with blanks": {Object{Name: "a", Labels: map[string]string{"a b": "x"}}, `labels: "a b" is no name of a label`},
-		"a value with blanks": {Object{Name: "a", Labels: map[string]string{"a": "x y"}}, `labels: "x y" is no value of the label a; use up to 63 letters, digits, -, _ and .`},
+		"a value with blanks": {Object{Name: "a", Labels: map[string]string{"a": "x y"}}, `labels: "x y" is no value of the label a; use up to 63 letters, digits, dots, - and _`},
 		"a bad annotation":    {Object{Name: "a", Annotations: map[string]string{"": "x"}}, `annotations: "" is no name of an annotation`},
 	}
 	for name, c := range cases {
