@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"sync"
 	"testing"
 
@@ -18,6 +19,19 @@ var lookupNames = func() []string {
 	}
 	return names
 }()
+
+func lookups(w io.Writer) {
+	ours := &variant{name: "leaderscope, the handle of a name", run: handleLookup}
+	bare := &variant{name: "sync.Map by hand", run: bareLookup}
+	first := &variant{name: "leaderscope, first sight of a name", run: firstSight}
+	fmt.Fprintf(w, "\n## Look-up by name, among %d\n\nFirst sight makes the label, the handle and the series.\n\n", len(lookupNames))
+	measure(w, ours, bare, first)
+	target := newTargets(w)
+	target.most("look-up against a sync.Map", ours.nanos/bare.nanos, 1)
+	target.most("allocations of a look-up", float64(ours.alloc), 0)
+	target.most("first sight, µs", first.nanos/1e3, 15)
+	target.most("allocations of first sight", float64(first.alloc), 60)
+}
 
 // bareLookup finds a pointer by name in a sync.Map.
 func bareLookup(b *testing.B) {

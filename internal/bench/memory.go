@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -11,6 +13,15 @@ import (
 	"github.com/leaderscope/leaderscope/exporter/prom"
 	"github.com/leaderscope/leaderscope/instrument"
 )
+
+func memory(w io.Writer) {
+	fmt.Fprintf(w, "\n## Memory: what a lock keeps\n\n%d locks, after one acquisition of each and one collection; the rows with an exporter include the core.\n", locks)
+	fmt.Fprintf(w, "Native histograms are client_golang's; with them a lock keeps %.0f bytes.\n", weight(keepProm(prom.WithHistograms(prom.Native))))
+	target := newTargets(w)
+	target.most("core, bytes", weight(keepCore), 800)
+	target.most("core and exporter/prom, bytes", weight(keepProm()), 4500)
+	target.most("core, exporter/otelmetric and the SDK, bytes", weight(keepOTel), 3000)
+}
 
 // weight is what a fleet keeps, for each lock, after one cycle of each lock
 // and one collection, in bytes. keep makes the fleet and returns what holds it.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -38,6 +39,24 @@ func cycle(ctx context.Context, e *instrument.Election) {
 	if err := made(e.Acquire(ctx, wins)).Release(ctx); err != nil {
 		panic(err)
 	}
+}
+
+func recording(w io.Writer) {
+	ours := &variant{name: "leaderscope, exporter/prom", run: through(withProm())}
+	native := &variant{name: "leaderscope, exporter/prom with native histograms and exemplars", run: through(withProm(prom.WithHistograms(prom.Native), prom.WithExemplars()))}
+	cached := &variant{name: "client_golang, children kept", run: clientCached}
+	lookup := &variant{name: "client_golang, WithLabelValues at each call", run: clientLookup}
+	otel := &variant{name: "leaderscope, exporter/otelmetric", run: through(withOTel)}
+	sync := &variant{name: "OpenTelemetry, all synchronous, options kept", run: otelCached}
+	naive := &variant{name: "OpenTelemetry, attributes made at each call", run: otelNaive}
+	fmt.Fprintf(w, "## Recording: one acquisition and its release\n\nLabels are hashed, exemplars off. The one allocation of leaderscope is the term that the caller gets.\n\n")
+	measure(w, ours, native, cached, lookup, otel, sync, naive)
+	target := newTargets(w)
+	target.most("exporter/prom against client_golang with children kept", ours.nanos/cached.nanos, 0.8)
+	target.least("client_golang with WithLabelValues against exporter/prom", lookup.nanos/ours.nanos, 3)
+	target.most("exporter/otelmetric against OpenTelemetry with attributes made at each call", otel.nanos/naive.nanos, 0.25)
+	target.most("exporter/otelmetric against OpenTelemetry all synchronous, options kept", otel.nanos/sync.nanos, 0.6)
+	target.most("allocations of leaderscope beyond the term, worst of three", float64(max(ours.alloc, native.alloc, otel.alloc)-1), 0)
 }
 
 // through measures one acquisition and release with an exporter attached.
