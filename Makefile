@@ -35,4 +35,7 @@ bench: ## Print what the recording path costs, as ratios of one run
 mutation: ## Seed faults into the election core, one at a time; each must fail a test
 	go run ./internal/mutation
 
-.PHONY: help demo generate test integration lint bench mutation
+screenshots: ## Draw docs/images from the demo's data (about four minutes; needs prometheus and DRAW)
+	./scripts/screenshots
+
+.PHONY: help demo generate test integration lint bench mutation screenshots
