@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -243,5 +244,47 @@ func TestTwoMiddlewaresUnderWrappedRegisterersShareOneRegistry(t *testing.T) {
 	}
 	if n := strings.Count(scrape(t, r), "\nleader_active{"); n != 2 {
 		t.Errorf("%d locks, want 2", n)
+	}
+}
+
+func TestGroupsThatAreLeftOutHaveNoNativeHistogramEither(t *testing.T) {
+	m, err := instrument.New(instrument.WithoutSeries(catalog.GroupWaiting))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := prometheus.NewPedanticRegistry()
+	if _, err := prom.Register(r, m, prom.WithHistograms(prom.Native)); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = m.Election("x").Acquire(context.Background(), electtest.Fails(instrument.ErrContended))
+	if text := scrape(t, r); strings.Contains(text, catalog.AcquireDuration.Name) || !strings.Contains(text, catalog.ExecutionDuration.Name) {
+		t.Errorf("%s", text)
+	}
+}
+
+func TestScrapingWhileRecordingAndForgettingIsSafe(t *testing.T) {
+	for _, form := range []prom.Histograms{prom.Classic, prom.ClassicAndNative} {
+		m, err := instrument.New(instrument.WithRedactor(redact.Raw()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := prometheus.NewPedanticRegistry()
+		if _, err := prom.Register(r, m, prom.WithHistograms(form), prom.WithExemplars()); err != nil {
+			t.Fatal(err)
+		}
+		var workers sync.WaitGroup
+		for w := range 4 {
+			workers.Go(func() {
+				for i := range 200 {
+					e := m.Election(fmt.Sprint("lock-", (w+i)%5))
+					_, _ = e.Acquire(sampled(trace.FlagsSampled), electtest.Fails(instrument.ErrContended))
+					e.Forget()
+				}
+			})
+		}
+		for range 20 {
+			scrape(t, r)
+		}
+		workers.Wait()
 	}
 }
