@@ -121,11 +121,17 @@ func Setup(m *instrument.Middleware, opts ...Option) (*Pipeline, error) {
 }
 
 func (p *Pipeline) start(m *instrument.Middleware, c config, zeros *Zeros) error {
-	options, err := p.readers(c, zeros)
+	// A reader cannot be taken back, so what may fail comes first.
+	for _, r := range c.registerers {
+		if err := p.mark(r); err != nil {
+			return err
+		}
+	}
+	identity, err := identified(c)
 	if err != nil {
 		return err
 	}
-	identity, err := identified(c)
+	options, err := readers(c, zeros)
 	if err != nil {
 		return err
 	}
@@ -142,12 +148,9 @@ func (p *Pipeline) start(m *instrument.Middleware, c config, zeros *Zeros) error
 }
 
 // readers makes a reader for each way out.
-func (p *Pipeline) readers(c config, zeros *Zeros) ([]metric.Option, error) {
+func readers(c config, zeros *Zeros) ([]metric.Option, error) {
 	var options []metric.Option
 	for _, r := range c.registerers {
-		if err := p.mark(r); err != nil {
-			return nil, err
-		}
 		e, err := otelprom.New(otelprom.WithRegisterer(r), otelprom.WithProducer(zeros),
 			otelprom.WithoutScopeInfo(), otelprom.WithoutTargetInfo(),
 			otelprom.WithTranslationStrategy(otlptranslator.UnderscoreEscapingWithSuffixes))
