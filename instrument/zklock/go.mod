@@ -1,0 +1,17 @@
+module github.com/leaderscope/leaderscope/instrument/zklock
+
+go 1.26.7
+
+require (
+	github.com/go-zookeeper/zk v1.0.4
+	github.com/leaderscope/leaderscope v0.0.0
+	go.uber.org/goleak v1.3.0
+)
+
+require (
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	go.opentelemetry.io/otel v1.47.0 // indirect
+	go.opentelemetry.io/otel/trace v1.47.0 // indirect
+)
+
+replace github.com/leaderscope/leaderscope => ../..

@@ -1,0 +1,331 @@
+package zklock
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
+)
+
+func TestConformance(t *testing.T) {
+	server := newTree()
+	electtest.Conformance(t, electtest.Suite{
+		New:     func(_ testing.TB, lock string) instrument.Acquirer { return server.connect().elector("/locks/" + lock) },
+		Options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("zookeeper")},
+		Waits:   true, Lease: timeout, Renews: true, Fenced: true,
+		Lose: func(_ testing.TB, lock string) {
+			first := server.holder("/locks/" + lock)
+			server.mu.Lock()
+			defer server.mu.Unlock()
+			server.drop(first)
+		},
+	})
+}
+
+func TestTermOfANode(t *testing.T) {
+	server := newTree()
+	c := server.connect()
+	asked := time.Now()
+	lease := acquire(t, c.elector("/leader"))
+	_, stat, _ := c.Exists(server.holder("/leader"))
+	if token, ok := lease.(instrument.Fencer).FencingToken(); !ok || token != uint64(stat.Czxid) {
+		t.Errorf("token %d, %v; want the czxid %d", token, ok, stat.Czxid)
+	}
+	if left := lease.(instrument.Expirer).Expiry().Sub(asked); left < timeout || left > timeout+time.Second {
+		t.Errorf("lease ends %v after asking, want about %v", left, timeout)
+	}
+	if err := lease.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := lease.Release(t.Context()); !errors.Is(err, instrument.ErrSessionLost) {
+		t.Errorf("second release: %v", err)
+	}
+}
+
+func TestExpiredSessionIsALoss(t *testing.T) {
+	c := newTree().connect()
+	a := c.elector("/leader")
+	lease := acquire(t, a)
+	c.expire()
+	select {
+	case <-lease.(instrument.LossNotifier).Lost():
+	default:
+		t.Error("nobody was told")
+	}
+	err := lease.Release(t.Context())
+	if reason, ok := classify(a, err); !ok || reason != instrument.SessionLost {
+		t.Errorf("release returned %v, classified as %v, %v", err, reason, ok)
+	}
+	acquire(t, a) // the client has made a new session
+}
+
+func TestNodeThatIsGoneIsNoWin(t *testing.T) {
+	c := newTree().connect()
+	e := c.elector("/leader").(*elector)
+	place, err := e.join()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Delete(place.node, -1); err != nil {
+		t.Fatal(err)
+	}
+	if err := place.first(t.Context(), c.session.end()); !errors.Is(err, instrument.ErrSessionLost) {
+		t.Errorf("with an empty queue: %v", err)
+	}
+}
+
+func TestSessionThatExpiresWhileItWaitsIsNoWin_C02(t *testing.T) {
+	server := newTree()
+	first := acquire(t, server.connect().elector("/leader"))
+	c := server.connect()
+	failed := start(t.Context(), c.elector("/leader"))
+	waitFor(t, func() bool { return server.count("/leader") == 2 })
+	c.expire()
+	if err := receive(t, failed); !errors.Is(err, instrument.ErrSessionLost) {
+		t.Errorf("got %v", err)
+	}
+	if err := first.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCancelledAttemptLeavesNoNode(t *testing.T) {
+	server := newTree()
+	first := acquire(t, server.connect().elector("/leader"))
+	ctx, cancel := context.WithCancel(t.Context())
+	failed := start(ctx, server.connect().elector("/leader"))
+	waitFor(t, func() bool { return server.count("/leader") == 2 })
+	cancel()
+	if err := receive(t, failed); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if n := server.count("/leader"); n != 1 {
+		t.Errorf("%d nodes", n)
+	}
+	if err := first.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNodeWhoseCreationWasNotAnsweredIsRemovedOnceTheServerIsBack(t *testing.T) {
+	server := newTree()
+	c := server.connect()
+	acquireAndRelease(t, c.elector("/leader"))
+	c.ambiguous = true
+	if _, err := c.elector("/leader").Acquire(t.Context()); !errors.Is(err, zk.ErrConnectionClosed) {
+		t.Fatalf("got %v", err)
+	}
+	if n := server.count("/leader"); n != 1 {
+		t.Fatalf("%d nodes", n)
+	}
+	c.set(nil)
+	waitFor(t, func() bool { return server.count("/leader") == 0 })
+}
+
+func TestReleaseThatCannotBeSentIsMadeUpFor(t *testing.T) {
+	server := newTree()
+	c := server.connect()
+	lease := acquire(t, c.elector("/leader"))
+	c.set(zk.ErrNoServer)
+	if err := lease.Release(t.Context()); !errors.Is(err, zk.ErrNoServer) {
+		t.Errorf("release: %v", err)
+	}
+	c.set(nil)
+	waitFor(t, func() bool { return server.count("/leader") == 0 })
+}
+
+func TestServerThatIsAwayIsAFailedRenewalAndTheLockIsStillOursAfterwards(t *testing.T) {
+	c := newTree().connect()
+	lease := acquire(t, c.elector("/leader"))
+	s := watch(t, lease)
+	c.set(zk.ErrNoServer)
+	if err := receive(t, s.failed); !errors.Is(err, zk.ErrNoServer) {
+		t.Errorf("failed with %v", err)
+	}
+	time.Sleep(timeout) // until the lease end has passed
+	c.set(nil)
+	if end := receive(t, s.renewed); !end.After(time.Now()) {
+		t.Errorf("renewed until %v ago", time.Since(end))
+	}
+	if len(s.lost) != 0 {
+		t.Error("a lock whose node never went was lost")
+	}
+}
+
+// blocking is a zk.Lock as it behaves: it waits without a context, and an
+// expired session leaves it unusable.
+type blocking struct {
+	free   chan struct{}
+	locked bool
+	conn   *conn
+	node   string
+}
+
+func (b *blocking) Lock() (err error) {
+	if b.locked {
+		return zk.ErrDeadlock
+	}
+	<-b.free
+	_, _ = b.conn.Create("/leader", nil, 0, nil)
+	b.node, err = b.conn.Create("/leader/lock-", nil, zk.FlagEphemeral|zk.FlagSequence, nil)
+	b.locked = err == nil
+	return err
+}
+
+func (b *blocking) Unlock() error {
+	if !b.locked {
+		return zk.ErrNotLocked
+	}
+	if err := b.conn.Delete(b.node, -1); err != nil {
+		return err
+	}
+	b.locked = false
+	return nil
+}
+
+func TestLockOfTheProgram(t *testing.T) {
+	c := newTree().connect()
+	l := &blocking{free: make(chan struct{}), conn: c}
+	a := &borrowed{conn: c, session: c.session, lock: l, path: "/leader"}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	won := make(chan instrument.Lease, 1)
+	go func() {
+		lease, err := a.Acquire(ctx) // which cannot be cut short
+		if err != nil {
+			t.Error(err)
+		}
+		won <- lease
+	}()
+	time.Sleep(50 * time.Millisecond)
+	if len(won) != 0 {
+		t.Error("it did not wait")
+	}
+	close(l.free)
+	lease := receive(t, won)
+	if token, ok := lease.(instrument.Fencer).FencingToken(); !ok || token == 0 {
+		t.Errorf("token %d, %v", token, ok)
+	}
+	_, err := a.Acquire(t.Context())
+	if reason, ok := classify(a, err); err != zk.ErrDeadlock || !ok || reason != instrument.AlreadyHeld {
+		t.Errorf("%v is classified as %v, %v", err, reason, ok)
+	}
+	c.expire()
+	receive(t, lease.(instrument.LossNotifier).Lost())
+	err = lease.Release(t.Context())
+	if reason, ok := classify(a, err); err != zk.ErrNoNode || !ok || reason != instrument.SessionLost {
+		t.Errorf("%v is classified as %v, %v", err, reason, ok)
+	}
+}
+
+func TestGrantedTimeoutIsReadFromTheFirstAnswer(t *testing.T) {
+	var s Session
+	here, there := net.Pipe()
+	dialed, err := s.Dialer(func(string, string, time.Duration) (net.Conn, error) { return here, nil })("", "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		answer := make([]byte, 4+37)
+		binary.BigEndian.PutUint32(answer, 37)
+		binary.BigEndian.PutUint32(answer[8:], 4000)
+		_, _ = there.Write(answer)
+		_ = there.Close()
+	}()
+	if _, err := io.ReadFull(dialed, make([]byte, 4)); err != nil {
+		t.Fatal(err)
+	}
+	if rest, err := io.ReadAll(dialed); err != nil || len(rest) != 37 {
+		t.Fatalf("%d bytes passed: %v", len(rest), err)
+	}
+	if s.granted() != 4*time.Second {
+		t.Errorf("granted %v", s.granted())
+	}
+}
+
+func acquire(t *testing.T, a instrument.Acquirer) instrument.Lease {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	lease, err := a.Acquire(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lease
+}
+
+func acquireAndRelease(t *testing.T, a instrument.Acquirer) {
+	t.Helper()
+	if err := acquire(t, a).Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// start acquires in the background and hands over the error.
+func start(ctx context.Context, a instrument.Acquirer) <-chan error {
+	failed := make(chan error, 1)
+	go func() {
+		_, err := a.Acquire(ctx)
+		failed <- err
+	}()
+	return failed
+}
+
+func classify(a instrument.Acquirer, err error) (instrument.Reason, bool) {
+	return a.(interface {
+		Classify(error) (instrument.Reason, bool)
+	}).Classify(err)
+}
+
+// sink hands on what a Watcher reports.
+type sink struct {
+	renewed chan time.Time
+	failed  chan error
+	lost    chan error
+}
+
+func (s *sink) Renewed(end time.Time)   { s.renewed <- end }
+func (s *sink) RenewalFailed(err error) { s.failed <- err }
+func (s *sink) Lost(cause error)        { s.lost <- cause }
+
+// watch runs the lease's Watcher until the test ends.
+func watch(t *testing.T, lease instrument.Lease) *sink {
+	t.Helper()
+	s := &sink{make(chan time.Time, 100), make(chan error, 100), make(chan error, 1)}
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		lease.(instrument.Watcher).Watch(ctx, s)
+	}()
+	t.Cleanup(func() { cancel(); <-stopped })
+	return s
+}
+
+func receive[T any](t *testing.T, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(30 * time.Second):
+		t.Fatal("nothing came within 30 s")
+		panic("unreachable")
+	}
+}
+
+func waitFor(t *testing.T, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("not within 30 s")
+		}
+	}
+}
