@@ -159,20 +159,16 @@ func (e *Election) gone(a Acquirer, err error) bool {
 	return ok && (reason == Contended || reason == SessionLost)
 }
 
-// renewalResult classifies a renewal. ctx is the caller's; nil when the
-// library renews, where its own context errors are all there is.
-func (e *Election) renewalResult(ctx context.Context, a Acquirer, err error) catalog.RenewalResult {
+// renewalResult classifies a renewal. canceled is what the caller's context
+// says; where the library renews by itself, what its own error says of one.
+func (e *Election) renewalResult(a Acquirer, err, canceled error) catalog.RenewalResult {
 	if err == nil {
 		return catalog.RenewalOK
 	}
 	if e.gone(a, err) {
 		return catalog.RenewalLost
 	}
-	cause := e.contextError(err)
-	if ctx != nil {
-		cause = ctx.Err()
-	}
-	switch cause {
+	switch canceled {
 	case nil:
 		return catalog.RenewalError
 	case context.DeadlineExceeded:

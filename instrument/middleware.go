@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -110,7 +111,7 @@ func (m *Middleware) forget(e *Election) {
 	}
 	m.mu.Unlock()
 	observers := s.observers
-	s.unlock(nil)
+	s.unlock(context.Background())
 	if e.of != nil {
 		e.of.drop(e)
 	}

@@ -149,7 +149,7 @@ func (t *Term) Renew(ctx context.Context) error {
 	if errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
-	result = t.e.renewalResult(ctx, t.acquirer, err)
+	result = t.e.renewalResult(t.acquirer, err, ctx.Err())
 	var end instant
 	if result == catalog.RenewalOK {
 		end = t.e.leaseEnd(t.lease, start)
@@ -306,7 +306,7 @@ func (k sink) RenewalFailed(err error) {
 	if err == nil {
 		err = ErrUnknown
 	}
-	k.t.renewed(k.t.ctx, k.t.e.renewalResult(nil, k.t.acquirer, err), 0, 0, false)
+	k.t.renewed(k.t.ctx, k.t.e.renewalResult(k.t.acquirer, err, k.t.e.contextError(err)), 0, 0, false)
 }
 
 func (k sink) Lost(cause error) { k.t.lost(cause) }
