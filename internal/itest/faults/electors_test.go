@@ -1,0 +1,311 @@
+//go:build integration
+
+package faults
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"log"
+	"time"
+
+	"github.com/bsm/redislock"
+	"github.com/go-redsync/redsync/v4"
+	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
+	_ "github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/redis/go-redis/v9"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/etcdlock"
+	"github.com/leaderscope/leaderscope/instrument/k8slease"
+	"github.com/leaderscope/leaderscope/instrument/natskv"
+	"github.com/leaderscope/leaderscope/internal/itest/server"
+)
+
+// lease is short enough for a test and long enough for a loaded machine.
+const lease = 4 * time.Second
+
+// elector is a way to lead, as a user would write it.
+type elector struct {
+	name   string // of the row in the table
+	module string
+	style  string
+	server string
+	note   string // for the page
+
+	lease time.Duration // 0: there is none
+	// waits and renews describe Acquire to the conformance suite.
+	waits, renews bool
+	fenced        bool
+	options       []instrument.ElectionOption
+	// slow is a latency just under what a renewal may take.
+	slow time.Duration
+	// bound says that the lock lives and dies with its connection.
+	bound bool
+
+	// connect returns an elector of this lock, and how to let go of the server.
+	connect func(ctx context.Context, address, lock, id string) (instrument.Acquirer, func(), error)
+	// campaign leads until ctx is done, for electors that are no Acquirer.
+	campaign func(ctx context.Context, address, lock, id string, e *instrument.Election) error
+	// body is what the leader does; waits for the end of the term if not set.
+	body func(context.Context, *instrument.Term) error
+}
+
+// electors are in the order of the table.
+var electors = []elector{
+	{
+		name: "client-go leaderelection", module: "instrument/k8slease", style: "campaign with callbacks", server: "kube-apiserver",
+		lease: lease, waits: true, renews: true, fenced: true, slow: time.Second,
+		options:  []instrument.ElectionOption{instrument.Hold(), instrument.Backend("kubernetes")},
+		campaign: kubernetesLease,
+	},
+	{
+		name: "etcd concurrency.Election", module: "instrument/etcdlock", style: "campaign and hold", server: "etcd",
+		lease: lease, waits: true, renews: true, fenced: true, slow: time.Second,
+		options: []instrument.ElectionOption{instrument.Hold(), instrument.LeaseDuration(lease), instrument.Backend("etcd")},
+		connect: etcd(etcdElection),
+	},
+	{
+		name: "etcd concurrency.Mutex", module: "instrument/etcdlock", style: "lock", server: "etcd",
+		lease: lease, waits: true, renews: true, fenced: true, slow: time.Second,
+		options: []instrument.ElectionOption{instrument.LeaseDuration(lease), instrument.Backend("etcd")},
+		connect: etcd(etcdlock.NewMutex),
+	},
+	{
+		name: "NATS JetStream key-value", module: "instrument/natskv", style: "campaign and hold", server: "nats",
+		lease: lease, waits: true, renews: true, fenced: true, slow: time.Second,
+		options: []instrument.ElectionOption{instrument.Hold(), instrument.LeaseDuration(lease), instrument.Backend("nats")},
+		connect: natsKeyValue,
+	},
+	{
+		name: "bsm/redislock", module: "instrument", style: "lock, renewed by the caller", server: "redis",
+		lease: lease, slow: time.Second,
+		options: []instrument.ElectionOption{instrument.Backend("redis"), instrument.Classify(
+			instrument.Redislock(redislock.ErrNotObtained, redislock.ErrLockNotHeld))},
+		connect: redisLock, body: renewing,
+	},
+	{
+		name: "go-redsync/redsync", module: "instrument", style: "lock, renewed by the caller", server: "redis",
+		lease: lease, slow: time.Second,
+		options: []instrument.ElectionOption{instrument.Backend("redis"), instrument.Classify(
+			instrument.Redsync[*redsync.ErrTaken, *redsync.RedisError](redsync.ErrLockAlreadyExpired))},
+		connect: redsyncMutex, body: renewing,
+	},
+	{
+		name: "PostgreSQL advisory lock", module: "instrument", style: "lock", server: "postgres",
+		waits: true, bound: true, slow: time.Second,
+		options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("postgres")},
+		connect: advisory("pgx", "postgres://postgres@%s/postgres?connect_timeout=2", func(lock string) instrument.SQLLock {
+			h := fnv.New64a()
+			h.Write([]byte(lock))
+			return instrument.PostgresLock(int64(h.Sum64()))
+		}),
+	},
+	{
+		name: "MariaDB GET_LOCK", module: "instrument", style: "lock", server: "mariadb",
+		waits: true, bound: true, slow: time.Second,
+		options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("mariadb")},
+		connect: advisory("mysql", "root@tcp(%s)/?timeout=2s", instrument.MariaDBLock),
+	},
+}
+
+// kubernetesLease is a replica that campaigns again whenever its elector has
+// stopped.
+func kubernetesLease(ctx context.Context, address, lock, id string, e *instrument.Election) error {
+	clients, err := kubernetes.NewForConfig(&rest.Config{
+		Host: "https://" + address, BearerToken: server.KubernetesToken,
+		TLSClientConfig: rest.TLSClientConfig{Insecure: true}, Timeout: 1500 * time.Millisecond,
+	})
+	if err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		elector, err := leaderelection.NewLeaderElector(k8slease.Instrument(leaderelection.LeaderElectionConfig{
+			Lock: &resourcelock.LeaseLock{
+				LeaseMeta: metav1.ObjectMeta{Namespace: "default", Name: lock}, Client: clients.CoordinationV1(),
+				LockConfig: resourcelock.ResourceLockConfig{Identity: id},
+			},
+			LeaseDuration: lease, RenewDeadline: lease * 3 / 4, RetryPeriod: lease / 8, ReleaseOnCancel: true, Name: lock,
+			Callbacks: leaderelection.LeaderCallbacks{
+				OnStartedLeading: func(ctx context.Context) { <-ctx.Done() },
+				OnStoppedLeading: func() {},
+			},
+		}, e))
+		if err != nil {
+			return err
+		}
+		elector.Run(ctx)
+	}
+	return nil
+}
+
+func etcdElection(c *clientv3.Client, lock string, ttl time.Duration) instrument.Acquirer {
+	return etcdlock.NewElection(c, lock, "replica", ttl)
+}
+
+type connector = func(ctx context.Context, address, lock, id string) (instrument.Acquirer, func(), error)
+
+func etcd(make func(*clientv3.Client, string, time.Duration) instrument.Acquirer) connector {
+	return func(_ context.Context, address, lock, _ string) (instrument.Acquirer, func(), error) {
+		c, err := clientv3.New(clientv3.Config{Endpoints: []string{address}, Logger: zap.NewNop()})
+		if err != nil {
+			return nil, nil, err
+		}
+		return make(c, lock, lease), func() { c.Close() }, nil
+	}
+}
+
+func natsKeyValue(ctx context.Context, address, lock, id string) (instrument.Acquirer, func(), error) {
+	nc, err := nats.Connect("nats://"+address, nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond))
+	if err != nil {
+		return nil, nil, err
+	}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return nil, nc.Close, err
+	}
+	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "leases", TTL: lease, Storage: jetstream.FileStorage})
+	if err != nil {
+		return nil, nc.Close, err
+	}
+	return natskv.New(kv, lock, id), nc.Close, nil
+}
+
+// redisClient gives up on a request well within the lease.
+func redisClient(address string) *redis.Client {
+	return redis.NewClient(&redis.Options{
+		Addr: address, DialTimeout: time.Second, ReadTimeout: 1500 * time.Millisecond, WriteTimeout: time.Second, MaxRetries: -1,
+	})
+}
+
+func redisLock(_ context.Context, address, lock, _ string) (instrument.Acquirer, func(), error) {
+	client := redisClient(address)
+	locker := redislock.New(client)
+	return instrument.AcquirerFunc(func(ctx context.Context) (instrument.Lease, error) {
+		end := time.Now().Add(lease)
+		l, err := locker.Obtain(ctx, lock, lease, nil)
+		if err != nil {
+			return nil, err
+		}
+		return instrument.NewLease(l.Release,
+			instrument.ExpiryFrom(func() time.Time { return end }),
+			instrument.RenewWith(func(ctx context.Context) error {
+				asked := time.Now()
+				err := l.Refresh(ctx, lease, nil)
+				if err == nil {
+					end = asked.Add(lease)
+				}
+				return err
+			})), nil
+	}), func() { client.Close() }, nil
+}
+
+func redsyncMutex(_ context.Context, address, lock, _ string) (instrument.Acquirer, func(), error) {
+	client := redisClient(address)
+	locker := redsync.New(goredis.NewPool(client))
+	return instrument.AcquirerFunc(func(ctx context.Context) (instrument.Lease, error) {
+		return instrument.RedsyncTryMutex(locker.NewMutex(lock, redsync.WithExpiry(lease))).Acquire(ctx)
+	}), func() { client.Close() }, nil
+}
+
+// advisory checks its connection every half second.
+func advisory(driver, dsn string, of func(string) instrument.SQLLock) connector {
+	return func(_ context.Context, address, lock, _ string) (instrument.Acquirer, func(), error) {
+		db, err := sql.Open(driver, fmt.Sprintf(dsn, address))
+		if err != nil {
+			return nil, nil, err
+		}
+		return instrument.SQLAdvisory(db, of(lock), 500*time.Millisecond), func() { db.Close() }, nil
+	}
+}
+
+// renewing renews three times per lease, as the user of a lock that does not
+// renew itself must, and stops when the lease cannot be saved.
+func renewing(ctx context.Context, term *instrument.Term) error {
+	last := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lease / 4):
+		}
+		asked := time.Now()
+		asking, cancel := context.WithTimeout(ctx, lease/2)
+		err := term.Renew(asking)
+		cancel()
+		switch {
+		case err == nil:
+			last = asked
+		case time.Since(last) > lease:
+			return errors.Join(errors.New("lease is over"), err)
+		}
+	}
+}
+
+// lead campaigns until ctx is done.
+func (e elector) lead(ctx context.Context, address, lock, id string, election *instrument.Election) error {
+	if e.campaign != nil {
+		return e.campaign(ctx, address, lock, id, election)
+	}
+	a, closing, err := e.connected(ctx, address, lock, id)
+	if err != nil {
+		return err
+	}
+	defer closing()
+	body := e.body
+	if body == nil {
+		body = func(ctx context.Context, _ *instrument.Term) error {
+			<-ctx.Done()
+			return nil
+		}
+	}
+	for ctx.Err() == nil {
+		if err := election.Run(ctx, a, body); err != nil && ctx.Err() == nil {
+			log.Printf("%s: %v", id, err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// connected tries until the server is there.
+func (e elector) connected(ctx context.Context, address, lock, id string) (instrument.Acquirer, func(), error) {
+	for {
+		a, closing, err := e.connect(ctx, address, lock, id)
+		if err == nil {
+			return a, closing, nil
+		}
+		if closing != nil {
+			closing()
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil, err
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func find(name string) (elector, error) {
+	for _, e := range electors {
+		if e.name == name {
+			return e, nil
+		}
+	}
+	return elector{}, fmt.Errorf("no elector %q", name)
+}

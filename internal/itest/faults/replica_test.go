@@ -1,0 +1,87 @@
+//go:build integration
+
+package faults
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/redact"
+)
+
+// order tells a process of this test's own binary to be a replica.
+type order struct{ Elector, Address, Lock, ID string }
+
+const orderVariable = "LEADERSCOPE_REPLICA"
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(orderVariable); text != "" {
+		var o order
+		if err := json.Unmarshal([]byte(text), &o); err != nil {
+			panic(err)
+		}
+		if err := o.run(); err != nil {
+			fmt.Fprintln(os.Stderr, "replica:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// reading is what a replica would export, read just after At.
+type reading struct {
+	At     time.Time
+	Series electtest.Series
+	Broken string
+}
+
+// run is a replica: it leads when it can, answers scrapes, gives the lock back
+// at SIGTERM and prints what it would export then. It goes with the test.
+func (o order) run() error {
+	e, err := find(o.Elector)
+	if err != nil {
+		return err
+	}
+	m, err := instrument.New(instrument.WithRedactor(redact.Constant(redact.Exact("lock"))))
+	if err != nil {
+		return err
+	}
+	read := func() reading {
+		r := reading{At: time.Now(), Series: electtest.Read(m, "lock")}
+		r.Broken = electtest.Broken(r.Series)
+		return r
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	go func() {
+		_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(read()) }))
+	}()
+	fmt.Println(l.Addr())
+
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	options := append([]instrument.ElectionOption{}, e.options...)
+	if err := e.lead(ctx, o.Address, o.Lock, o.ID, m.Election("lock", options...)); err != nil {
+		return err
+	}
+	last := read()
+	for deadline := time.Now().Add(5 * time.Second); last.Series[of(catalog.Running)] > 0 && time.Now().Before(deadline); last = read() {
+		time.Sleep(10 * time.Millisecond) // a body that is on its way out
+	}
+	return json.NewEncoder(os.Stdout).Encode(last)
+}
