@@ -1,0 +1,286 @@
+package consullock
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/redact"
+)
+
+const (
+	ttl     = 2 * time.Second
+	seconds = "2s"
+	wait    = 100 * time.Millisecond // how late the client notices that it is told to stop
+)
+
+func TestConformance(t *testing.T) {
+	s := newServer(t)
+	for name, suite := range map[string]electtest.Suite{
+		"lock": {Waits: true, Fenced: true, New: func(t testing.TB, lock string) instrument.Acquirer {
+			c, sessions := s.client(t)
+			return NewLock(c, sessions, &api.LockOptions{Key: lock, SessionTTL: seconds, LockWaitTime: wait})
+		}},
+		"lock that tries once": {Fenced: true, New: func(t testing.TB, lock string) instrument.Acquirer {
+			c, sessions := s.client(t)
+			return NewLock(c, sessions, &api.LockOptions{Key: lock, SessionTTL: seconds, LockWaitTime: wait, LockTryOnce: true})
+		}},
+		"lock of the program": {Waits: true, Fenced: true, New: func(t testing.TB, lock string) instrument.Acquirer {
+			c, sessions := s.client(t)
+			l, err := c.LockOpts(&api.LockOptions{Key: lock, SessionTTL: seconds, LockWaitTime: wait})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return Lock(c, sessions, l, lock)
+		}},
+		"semaphore": {Waits: true, New: func(t testing.TB, lock string) instrument.Acquirer {
+			c, sessions := s.client(t)
+			return NewSemaphore(c, sessions, &api.SemaphoreOptions{Prefix: lock, Limit: 1, SessionTTL: seconds, SemaphoreWaitTime: wait})
+		}},
+	} {
+		suite.Lease, suite.Renews = ttl, true
+		suite.Options = []instrument.ElectionOption{instrument.Backend("consul")}
+		suite.Lose = func(_ testing.TB, lock string) { s.drop(lock) }
+		if name == "semaphore" {
+			suite.Lose = func(_ testing.TB, lock string) { s.expire(s.holderOfSlot(lock)) }
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			electtest.Conformance(t, suite)
+		})
+	}
+}
+
+// holderOfSlot is the session that has the one slot of a semaphore.
+func (s *server) holderOfSlot(prefix string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var lock struct{ Holders map[string]bool }
+	if pair := s.keys[path.Join(prefix, api.DefaultSemaphoreKey)]; pair != nil {
+		_ = json.Unmarshal(pair.Value, &lock)
+	}
+	for id := range lock.Holders {
+		return id
+	}
+	return ""
+}
+
+// election is a lock of one process, with what it shows.
+func election(t *testing.T) (*instrument.Election, func() electtest.Series) {
+	t.Helper()
+	m, err := instrument.New(instrument.WithRedactor(redact.Constant(redact.Exact("lock"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Election("lock"), func() electtest.Series { return electtest.Read(m, "lock") }
+}
+
+var of = electtest.Of
+
+func reason(r instrument.Reason) string { return of(catalog.NotAcquired, r.String()) }
+
+func TestNeitherChannelNorErrorIsNoWin(t *testing.T) {
+	s := newServer(t)
+	holder, sessions := s.client(t)
+	lease := acquire(t, NewLock(holder, sessions, &api.LockOptions{Key: "leader", SessionTTL: seconds}))
+	defer lease.Release(context.WithoutCancel(t.Context()))
+	for _, c := range []struct {
+		name string
+		once bool
+		give time.Duration
+		want string
+	}{
+		{"tried once", true, time.Minute, reason(instrument.Contended)},
+		{"the caller's deadline passed", false, 20 * time.Millisecond, reason(catalog.TimedOut)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			other, sessions := s.client(t)
+			e, series := election(t)
+			ctx, cancel := context.WithTimeout(t.Context(), c.give)
+			defer cancel()
+			_, err := e.Acquire(ctx, NewLock(other, sessions, &api.LockOptions{
+				Key: "leader", SessionTTL: seconds, LockWaitTime: wait, LockTryOnce: c.once,
+			}))
+			if r := series(); err == nil || r[c.want] != 1 || r[of(catalog.Active)] != 0 {
+				t.Errorf("%v: %v", err, r)
+			}
+		})
+	}
+	waitFor(t, func() bool { return s.sessionCount() == 1 }) // the attempts' own are gone
+}
+
+func TestLossThenLockIsAlreadyHeldUntilUnlock(t *testing.T) {
+	s := newServer(t)
+	c, sessions := s.client(t)
+	l, err := c.LockOpts(&api.LockOptions{Key: "leader", SessionTTL: seconds})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := Lock(c, sessions, l, "leader")
+	e, series := election(t)
+	term, err := e.Acquire(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.drop("leader")
+	<-term.Context().Done()
+	if _, err := e.Acquire(t.Context(), a); err != api.ErrLockHeld {
+		t.Errorf("after the loss: %v", err)
+	}
+	if err := term.Release(t.Context()); err != nil { // the client says that all is well
+		t.Error(err)
+	}
+	again, err := e.Acquire(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+	r := series()
+	if r[reason(instrument.AlreadyHeld)] != 1 || r[of(catalog.TermsEnded, catalog.Lost.String())] != 1 || r[of(catalog.TermsEnded, catalog.Released.String())] != 1 {
+		t.Errorf("%v", r)
+	}
+}
+
+func TestRenewalsThatFailAreSeenAlthoughTheClientDropsThem(t *testing.T) {
+	s := newServer(t)
+	c, sessions := s.client(t)
+	// The watch of the lock goes on trying, as it does for minutes in the field.
+	a := NewLock(c, sessions, &api.LockOptions{Key: "leader", SessionTTL: seconds, MonitorRetries: 100, MonitorRetryTime: wait})
+	e, series := election(t)
+	term, err := e.Acquire(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool { return series()[of(catalog.Renewals, catalog.RenewalOK.String())] > 0 })
+	s.setDown(true)
+	waitFor(t, func() bool { return series()[of(catalog.Renewals, catalog.RenewalError.String())] > 0 })
+	waitFor(t, func() bool { return series()[of(catalog.Active)] == 0 })
+	select {
+	case <-term.Context().Done():
+		t.Error("the client told of the loss; then the lease end was not needed")
+	default:
+	}
+	if r := series(); r[of(catalog.LeaseHeadroom)] > 0 {
+		t.Errorf("headroom %v", r[of(catalog.LeaseHeadroom)])
+	}
+	s.setDown(false)
+	_ = term.Release(t.Context())
+	<-term.Unwrap().(instrument.LossNotifier).Lost() // the watch sees it at last
+}
+
+func TestSessionThatTheServerForgotIsALoss(t *testing.T) {
+	s := newServer(t)
+	c, sessions := s.client(t)
+	e, series := election(t)
+	term, err := e.Acquire(t.Context(), NewLock(c, sessions, &api.LockOptions{Key: "leader", SessionTTL: seconds}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	for id, k := range s.sessions { // the session alone: the key still names it
+		k.timer.Stop()
+		delete(s.sessions, id)
+	}
+	s.mu.Unlock()
+	<-term.Context().Done()
+	if r := series(); r[of(catalog.Renewals, catalog.RenewalLost.String())] != 1 || r[of(catalog.TermsEnded, catalog.Lost.String())] != 1 {
+		t.Errorf("%v", r)
+	}
+	_ = term.Release(t.Context())
+}
+
+func TestSessionOfTheCallerIsLeftOpen(t *testing.T) {
+	s := newServer(t)
+	c, sessions := s.client(t)
+	id, _, err := c.Session().Create(&api.SessionEntry{TTL: seconds}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease := acquire(t, NewLock(c, sessions, &api.LockOptions{Key: "leader", Session: id}))
+	if s.holder("leader") != id || time.Until(lease.(instrument.Expirer).Expiry()) <= 0 {
+		t.Errorf("held by %q until %v", s.holder("leader"), lease.(instrument.Expirer).Expiry())
+	}
+	if err := lease.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if s.sessionCount() != 1 {
+		t.Error("the caller's session is gone")
+	}
+	if _, err := c.Session().Destroy(id, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTokenGrowsWithEachHolder(t *testing.T) {
+	s := newServer(t)
+	c, sessions := s.client(t)
+	a := NewLock(c, sessions, &api.LockOptions{Key: "leader", SessionTTL: seconds})
+	for want := uint64(1); want <= 3; want++ {
+		lease := acquire(t, a)
+		if token, ok := lease.(instrument.Fencer).FencingToken(); !ok || token != want {
+			t.Errorf("token %d, %v; want %d", token, ok, want)
+		}
+		if err := lease.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestConfigurationIsNotChanged(t *testing.T) {
+	config := api.DefaultConfig()
+	if _, _, err := NewClient(config); err != nil {
+		t.Fatal(err)
+	}
+	if config.HttpClient != nil {
+		t.Error("the caller's configuration got a client")
+	}
+}
+
+func TestErrorOfTheServerComesBackUntouched(t *testing.T) {
+	s := newServer(t)
+	c, sessions := s.client(t)
+	l, err := c.LockKey("leader")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.setDown(true)
+	_, plain := l.Lock(nil)
+	e, series := election(t)
+	_, err = e.Acquire(t.Context(), Lock(c, sessions, l, "leader"))
+	if plain == nil || err == nil || err.Error() != plain.Error() || errors.Is(err, instrument.ErrContended) {
+		t.Errorf("%v, without the wrapper %v", err, plain)
+	}
+	if r := series(); r[reason(instrument.BackendError)] != 1 {
+		t.Errorf("%v", r)
+	}
+}
+
+func acquire(t *testing.T, a instrument.Acquirer) instrument.Lease {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	lease, err := a.Acquire(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lease
+}
+
+func waitFor(t *testing.T, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("not within 30 s")
+		}
+	}
+}
