@@ -14,7 +14,11 @@ import (
 // cut short. After Poll the last state stays; Forget the election if it is
 // over.
 func Poll(ctx context.Context, e *Election, every time.Duration, look func(context.Context) Observation) {
-	poll(ctx, every, func(ctx context.Context) { e.Observe(look(ctx)) })
+	poll(ctx, every, func(looking context.Context) {
+		if o := look(looking); ctx.Err() == nil {
+			e.Observe(o)
+		}
+	})
 }
 
 func poll(ctx context.Context, every time.Duration, look func(context.Context)) {

@@ -160,6 +160,45 @@ func TestTermEndsWithItsKeyWhenTheServerIsGone(t *testing.T) {
 	}
 }
 
+func TestConnectionCutForLessThanTheLeaseIsNoLoss(t *testing.T) {
+	const ttl = 4 * time.Second
+	s := embedded(t)
+	p := newProxy(t, s.Addr().String())
+	lease := acquire(t, New(bucket(t, client(t, "nats://"+p.address()), ttl), "leader", "replica-1"))
+	w := watch(t, lease)
+	time.Sleep(ttl / 4)
+	p.cut()
+	receive(t, w.failed) // an update that waits in the client's buffer now
+	p.restore()
+	receive(t, w.renewed)
+	receive(t, w.renewed)
+	if len(w.lost) != 0 {
+		t.Error("lost")
+	}
+	if err := lease.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestConnectionCutForMoreThanTheLeaseIsALossBeforeItsEnd(t *testing.T) {
+	s := embedded(t)
+	kv := bucket(t, client(t, s.ClientURL()), ttl)
+	p := newProxy(t, s.Addr().String())
+	lease := acquire(t, New(bucket(t, client(t, "nats://"+p.address()), ttl), "leader", "replica-1"))
+	p.cut()
+	receive(t, lease.(instrument.LossNotifier).Lost())
+	if left := time.Until(lease.(instrument.Expirer).Expiry()); left < -ttl/2 {
+		t.Errorf("lost %v after the lease end", -left)
+	}
+	next := acquire(t, New(kv, "leader", "replica-2"))
+	p.restore()
+	_ = lease.Release(t.Context()) // and what waits in the buffer
+	time.Sleep(ttl)
+	if err := next.Release(t.Context()); err != nil {
+		t.Errorf("the next holder's release: %v", err)
+	}
+}
+
 func TestCallersContextEndsTheCampaign(t *testing.T) {
 	kv := bucket(t, client(t, embedded(t).ClientURL()), ttl)
 	holder := acquire(t, New(kv, "leader", "replica-1"))

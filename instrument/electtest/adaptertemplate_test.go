@@ -1,0 +1,84 @@
+package electtest_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
+)
+
+// NewElector makes an Acquirer of a lock. ttl is the length of its lease.
+func NewElector(client *lockd, name string, ttl time.Duration, wait bool) instrument.Acquirer {
+	return &elector{client, name, ttl, wait}
+}
+
+type elector struct {
+	client *lockd
+	name   string
+	ttl    time.Duration
+	wait   bool
+}
+
+// Acquire wins, or returns the library's error as it is.
+func (e *elector) Acquire(ctx context.Context) (instrument.Lease, error) {
+	g, err := e.client.Lock(ctx, e.name, e.ttl, e.wait)
+	if err != nil { // first: beside an error some libraries return a lock
+		return nil, err
+	}
+	return instrument.NewLease(g.Unlock,
+		instrument.Token(g.Number), // only one that grows from holder to holder
+		instrument.LostOn(g.Done),
+		instrument.ExpiryFrom(func() time.Time { return g.Sent.Add(e.ttl) }),
+		instrument.WatchWith(func(ctx context.Context, s instrument.Sink) { e.watch(ctx, s, g) }),
+	), nil
+}
+
+// watch passes on what the library does by itself, until the term has ended.
+func (e *elector) watch(ctx context.Context, s instrument.Sink, g *grant) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case r, ok := <-g.Renewals:
+			switch {
+			case !ok:
+				return
+			case r.Err != nil:
+				s.RenewalFailed(r.Err)
+			default:
+				s.Renewed(r.Sent.Add(e.ttl)) // from before the request, not from its answer
+			}
+		}
+	}
+}
+
+// Classify tells the library's errors apart. What it does not know counts as a
+// failed backend, or as the caller's timeout or cancellation.
+func (*elector) Classify(err error) (instrument.Reason, bool) {
+	switch {
+	case errors.Is(err, errLocked):
+		return instrument.Contended, true
+	case errors.Is(err, errNotHeld):
+		return instrument.SessionLost, true
+	default:
+		return 0, false
+	}
+}
+
+func TestTheTemplateConforms(t *testing.T) {
+	server := newLockd()
+	const ttl = time.Second
+	for name, wait := range map[string]bool{"waiting": true, "answering at once": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			electtest.Conformance(t, electtest.Suite{
+				New:   func(_ testing.TB, lock string) instrument.Acquirer { return NewElector(server, lock, ttl, wait) },
+				Waits: wait, Lease: ttl, Renews: true, Fenced: true,
+				Lose: func(_ testing.TB, lock string) { server.drop(lock, nil) },
+			})
+		})
+	}
+}

@@ -1,0 +1,34 @@
+package electtest_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var quoted = regexp.MustCompile("(?s)<!-- from (\\S+) -->\n```go\n(.*?)```")
+
+func TestTheGuideQuotesCodeThatIsTested(t *testing.T) {
+	const root = "../.."
+	guide := read(t, root, "docs/adapters.md")
+	quotes := quoted.FindAllStringSubmatch(guide, -1)
+	if len(quotes) == 0 {
+		t.Fatal("the guide quotes nothing")
+	}
+	for _, q := range quotes {
+		if !strings.Contains(read(t, root, q[1]), q[2]) {
+			t.Errorf("%s has no such lines:\n%s", q[1], q[2])
+		}
+	}
+}
+
+func read(t *testing.T, path ...string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
