@@ -72,6 +72,8 @@ func TestDemo(t *testing.T) {
 			if !v.ok() {
 				t.Errorf("missing %v, surplus %v, wrong %v", v.missing(), v.surplus(), v.failed)
 			}
+			d.tell(v, 0)
+			d.screen.say("%s", d.view(t.Context()).render())
 			if n == 2 && len(v.fired) > 0 {
 				t.Errorf("fired %v", v.fired)
 			}
@@ -98,9 +100,25 @@ func TestDemo(t *testing.T) {
 			t.Errorf("it was not reported: %s", reports.String())
 		}
 	})
+	t.Run("no lock name and no key in what the demo prints", func(t *testing.T) {
+		text := reports.String()
+		if !strings.Contains(text, "fired ") || !strings.Contains(text, "headroom") {
+			t.Errorf("the demo printed neither verdict nor table: %s", text)
+		}
+		for _, secret := range secrets(d) {
+			if strings.Contains(text, secret) {
+				t.Errorf("the demo prints %q", secret)
+			}
+		}
+	})
 }
 
-// nothingRaw looks for the locks' names, parts of them, and the key.
+// secrets are the locks' names, parts of them, and the key.
+func secrets(d *demo) []string {
+	return []string{"tenant", "acme", "canary", leaderLock, jobLock, string(d.key), fmt.Sprintf("%x", d.key)}
+}
+
+// nothingRaw looks for them on every page.
 func nothingRaw(t *testing.T, d *demo) {
 	for name, address := range d.cluster.addresses() {
 		text, err := get(t.Context(), "http://"+address+"/metrics")
@@ -110,7 +128,7 @@ func nothingRaw(t *testing.T, d *demo) {
 		if !strings.Contains(text, d.leader) || !strings.Contains(text, d.job) {
 			t.Errorf("%s has no series of the two locks", name)
 		}
-		for _, secret := range []string{"tenant", "acme", "canary", leaderLock, jobLock, fmt.Sprintf("%x", d.key)} {
+		for _, secret := range secrets(d) {
 			if strings.Contains(text, secret) {
 				t.Errorf("%s exposes %q", name, secret)
 			}
