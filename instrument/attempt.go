@@ -103,11 +103,20 @@ func (a *Attempt) fail(ctx context.Context, reason Reason) {
 func (a *Attempt) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
 	e := a.e
 	t := newTerm(e, acquirer, l, ctx)
-	lost := lostOn(l)
-	dead := isClosed(lost)
-	token, fenced := e.m.tokenOf(l)
+	can := e.look(l)
+	var lost <-chan struct{}
+	dead := false
+	if can&canBeLost != 0 {
+		lost = l.(LossNotifier).Lost()
+		dead = isClosed(lost)
+	}
+	var token uint64
+	fenced := false
+	if can&canFence != 0 {
+		token, fenced = e.m.tokenOf(l.(Fencer))
+	}
 	now := e.m.now()
-	end := e.leaseEnd(l, a.start)
+	end := e.leaseEnd(l, can, a.start)
 	asked := e.leaseStart(a.start, now, end)
 
 	s := e.s
@@ -133,20 +142,15 @@ func (a *Attempt) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
 	s.unlock(ctx)
 
 	for _, old := range expired {
-		old.t.tell(old.followers, ErrLost)
+		old.t.tell(old.x, ErrLost)
 	}
 	if !dead {
-		t.watch(l, lost)
+		if lost != nil || can&canWatch != 0 {
+			t.watch(lost, can)
+		}
 		e.m.logGained(t)
 	}
 	return t
-}
-
-func lostOn(l Lease) <-chan struct{} {
-	if n, ok := l.(LossNotifier); ok {
-		return n.Lost()
-	}
-	return nil
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -158,11 +162,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-func (m *Middleware) tokenOf(l Lease) (token uint64, ok bool) {
-	f, is := l.(Fencer)
-	if !is {
-		return 0, false
-	}
+func (m *Middleware) tokenOf(f Fencer) (token uint64, ok bool) {
 	defer m.contain(func() { token, ok = 0, false })
 	return f.FencingToken()
 }
@@ -170,14 +170,16 @@ func (m *Middleware) tokenOf(l Lease) (token uint64, ok bool) {
 // leaseEnd is the end of a lease that was asked for at start: what the lease
 // says, else start plus the declared length where that can be true. Zero is
 // unknown.
-func (e *Election) leaseEnd(l Lease, start instant) instant {
-	if end := e.m.expiryOf(l); end != 0 {
-		return end
+func (e *Election) leaseEnd(l Lease, can capability, start instant) instant {
+	if can&canExpire != 0 {
+		if end := e.m.expiryOf(l.(Expirer)); end != 0 {
+			return end
+		}
 	}
 	if _, seen := l.(observedLease); seen || e.lease == 0 || e.hidden {
 		return 0
 	}
-	if renewer, watcher := capabilities(l); e.mode == catalog.ModeHold && renewer == nil && watcher == nil {
+	if e.mode == catalog.ModeHold && can&(canRenew|canWatch) == 0 {
 		return 0 // somebody renews a held leadership, unseen
 	}
 	return start.add(e.lease)
@@ -197,11 +199,7 @@ func (e *Election) leaseStart(began, now, end instant) instant {
 	return min(max(began, end.add(-e.lease)), now)
 }
 
-func (m *Middleware) expiryOf(l Lease) (end instant) {
-	x, is := l.(Expirer)
-	if !is {
-		return 0
-	}
+func (m *Middleware) expiryOf(x Expirer) (end instant) {
 	defer m.contain(func() { end = 0 })
 	return m.instantOf(x.Expiry())
 }

@@ -115,7 +115,5 @@ func (t *Term) isOpen() bool {
 	if t == nil {
 		return false
 	}
-	t.e.s.mu.Lock()
-	defer t.e.s.mu.Unlock()
-	return !t.ended && !t.releasing
+	return t.stoppedAt() == 0
 }

@@ -110,11 +110,16 @@ func sentinelReason(err error) (Reason, bool) {
 	}
 }
 
+// errorClassifier is an acquirer that tells its own errors apart.
+type errorClassifier interface {
+	Classify(error) (Reason, bool)
+}
+
 // opinion asks the acquirer, the election's classifiers and the sentinels. A
 // classifier that panics has no opinion.
-func (e *Election) opinion(a Acquirer, err error) (reason Reason, ok bool) {
+func (e *Election) opinion(c errorClassifier, err error) (reason Reason, ok bool) {
 	defer e.m.contain(func() { reason, ok = 0, false })
-	if c, is := a.(interface{ Classify(error) (Reason, bool) }); is {
+	if c != nil {
 		if reason, ok = c.Classify(err); ok && valid(reason) {
 			return reason, true
 		}
@@ -133,7 +138,8 @@ func valid(r Reason) bool { return int(r&^afterContext) < catalog.Reasons }
 // context, then what else the library said, else the backend. An error that
 // is itself a context error tells nothing once the caller's context is done.
 func (e *Election) reasonFor(ctx context.Context, a Acquirer, err error) Reason {
-	reason, ok := e.opinion(a, err)
+	own, _ := a.(errorClassifier)
+	reason, ok := e.opinion(own, err)
 	done := ctx.Err()
 	if ok && (reason == Contended || reason == SessionLost) && (done == nil || e.contextError(err) == nil) {
 		return reason
@@ -153,19 +159,19 @@ func (e *Election) reasonFor(ctx context.Context, a Acquirer, err error) Reason 
 
 // gone reports whether an error of a renewal or release says that the lock is
 // not ours any more.
-func (e *Election) gone(a Acquirer, err error) bool {
-	reason, ok := e.opinion(a, err)
+func (e *Election) gone(own errorClassifier, err error) bool {
+	reason, ok := e.opinion(own, err)
 	reason &^= afterContext
 	return ok && (reason == Contended || reason == SessionLost)
 }
 
 // renewalResult classifies a renewal. canceled is what the caller's context
 // says; where the library renews by itself, what its own error says of one.
-func (e *Election) renewalResult(a Acquirer, err, canceled error) catalog.RenewalResult {
+func (e *Election) renewalResult(own errorClassifier, err, canceled error) catalog.RenewalResult {
 	if err == nil {
 		return catalog.RenewalOK
 	}
-	if e.gone(a, err) {
+	if e.gone(own, err) {
 		return catalog.RenewalLost
 	}
 	switch canceled {

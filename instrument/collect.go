@@ -62,6 +62,7 @@ type collection struct {
 	reading   reading
 	sample    Sample
 	histogram Histogram
+	buckets   [maxBounds + 1]uint64
 }
 
 func (c *collection) lock(r *reading) {
@@ -137,7 +138,10 @@ func (c *collection) values(m *catalog.Metric, counts []uint64) {
 }
 
 func (c *collection) distribution(m *catalog.Metric, d *distribution) {
-	c.histogram = Histogram{Counts: d.counts[:len(m.Bounds)+1], Sum: d.sum}
+	c.histogram = Histogram{Counts: c.buckets[:len(m.Bounds)+1], Sum: d.sum}
+	for i := range c.histogram.Counts {
+		c.histogram.Counts[i] = d.bucket(i)
+	}
 	c.sample.Histogram = &c.histogram
 	c.emit(m, 0)
 	c.sample.Histogram = nil

@@ -24,6 +24,7 @@ type Election struct {
 	maxLeaders   int
 	hidden       bool
 	classifiers  []Classifier
+	kind         atomic.Pointer[leaseKind]
 	observing    sync.Mutex // one observation at a time
 	lastObserved atomic.Int64
 
@@ -44,7 +45,10 @@ func (e *Election) String() string { return e.s.lockName() }
 // a come back untouched. A term must be released, unless its lease runs out
 // by itself.
 func (e *Election) Acquire(ctx context.Context, a Acquirer) (*Term, error) {
-	ctx, span := e.m.startSpan(ctx, catalog.SpanAcquire, e)
+	var span span
+	if e.m.spans != nil {
+		ctx, span = e.m.startSpan(ctx, catalog.SpanAcquire, e)
+	}
 	at := e.s.begin(e, nil)
 	returned := false
 	defer func() {
@@ -65,7 +69,9 @@ func (e *Election) Acquire(ctx context.Context, a Acquirer) (*Term, error) {
 		return nil, err
 	}
 	t := at.win(ctx, a, lease)
-	span.end(outcomeAcquired)
+	if span.span != nil {
+		span.end(outcomeAcquired)
+	}
 	return t, nil
 }
 

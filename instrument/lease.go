@@ -82,19 +82,3 @@ func (l *funcLease) Watch(ctx context.Context, s Sink) {
 func (l *funcLease) Lost() <-chan struct{} { return l.lost }
 
 func (l *funcLease) FencingToken() (uint64, bool) { return l.token, l.hasToken }
-
-// capabilities says which renewals of a lease can be seen, without calling it.
-func capabilities(l Lease) (renewer Renewer, watcher Watcher) {
-	if f, ok := l.(*funcLease); ok {
-		if f.renew != nil {
-			renewer = f
-		}
-		if f.watch != nil {
-			watcher = f
-		}
-		return renewer, watcher
-	}
-	renewer, _ = l.(Renewer)
-	watcher, _ = l.(Watcher)
-	return renewer, watcher
-}

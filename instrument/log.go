@@ -91,7 +91,7 @@ func (m *Middleware) logEnded(t *Term, cause catalog.EndCause) {
 		level, message = slog.LevelInfo, "leadership released"
 	}
 	m.logs.put(level, message, lockAttr(t), slog.String("cause", cause.String()),
-		slog.Duration("held", t.endedAt.sub(t.began)))
+		slog.Duration("held", t.stoppedAt().sub(t.began)))
 }
 
 func (m *Middleware) logRenewalFailed(t *Term, result catalog.RenewalResult) {

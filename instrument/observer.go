@@ -89,13 +89,18 @@ type observation struct {
 	v      float64
 }
 
-func (b *outbox) add(metric *catalog.Metric, v float64) {
+// with adds a value, and makes the box for the first.
+func (b *outbox) with(metric *catalog.Metric, v float64) *outbox {
+	if b == nil {
+		b = &outbox{}
+	}
 	if b.n < len(b.obs) {
 		b.obs[b.n] = observation{metric, v}
 		b.n++
-		return
+		return b
 	}
 	b.more = append(b.more, observation{metric, v})
+	return b
 }
 
 func (b *outbox) deliver(ctx context.Context, m *Middleware, observers []Observer) {

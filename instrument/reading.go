@@ -68,7 +68,7 @@ func (s *series) read(m *Middleware, r *reading) bool {
 		running: s.running, pending: s.pending.len,
 		failures: s.failures, workAfterLoss: s.workAfterLoss,
 		ended: s.ended, releases: s.releases, renewals: s.renewals,
-		acquire: s.acquire, execution: s.execution, renewalDuration: s.renewalDuration, usage: s.usage,
+		acquire: s.acquire.copied(), execution: s.execution.copied(), renewalDuration: s.renewalDuration.copied(), usage: s.usage.copied(),
 		leaseSeen: s.leaseSeen, overruns: s.overruns, lease: s.granted,
 		token: s.token, tokenKnown: s.tokenKnown, regressions: s.regressions,
 		uses: uses,
@@ -93,7 +93,7 @@ func (s *series) readTerms(r *reading, now instant, wall time.Time) {
 		if t.active(now) {
 			r.active++
 		}
-		if t.ended || t.releasing || t.leaseEnd == 0 {
+		if t.stoppedAt() != 0 || t.leaseEnd == 0 {
 			continue
 		}
 		if first == 0 || t.leaseEnd < first {

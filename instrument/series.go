@@ -23,7 +23,7 @@ type series struct {
 	mu        sync.Mutex
 	handles   []*Election
 	observers []Observer
-	outbox    outbox
+	outbox    *outbox // what observers are to be told; nil until there is something
 
 	attempts    uint64
 	acquired    uint64
@@ -61,19 +61,19 @@ type series struct {
 func (s *series) observe(d *distribution, metric *catalog.Metric, v float64) {
 	d.observe(metric, v)
 	if s.observers != nil {
-		s.outbox.add(metric, v)
+		s.outbox = s.outbox.with(metric, v)
 	}
 }
 
 // unlock ends a critical section and hands what it measured to the observers,
 // which are foreign code, with the context of the operation.
 func (s *series) unlock(ctx context.Context) {
-	if s.outbox.n == 0 {
+	if s.outbox == nil || s.outbox.n == 0 {
 		s.mu.Unlock()
 		return
 	}
-	box, observers := s.outbox, s.observers
-	s.outbox = outbox{}
+	box, observers := *s.outbox, s.observers
+	*s.outbox = outbox{}
 	s.mu.Unlock()
 	box.deliver(ctx, s.m, observers)
 }

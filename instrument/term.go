@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
@@ -12,10 +13,13 @@ import (
 // Term is one won leadership. It ends once, with one cause; its methods are
 // safe for concurrent use and pass through to the lease before and after.
 type Term struct {
-	e        *Election
-	acquirer Acquirer // classifies errors; nil when unknown
-	lease    Lease
-	ctx      context.Context // of the acquisition, for its values
+	e     *Election
+	lease Lease
+	ctx   context.Context // of the acquisition, for its values
+
+	// stopped is the instant at which the holding ended, 0 while it goes on.
+	// A release sets it before the backend is told, without the mutex.
+	stopped atomic.Int64
 
 	// guarded by the series
 	prev, next *Term
@@ -23,41 +27,60 @@ type Term struct {
 	began      instant
 	leaseStart instant // just before the request that won or renewed
 	leaseEnd   instant // 0 unknown
-	endedAt    instant
-	accrued    instant // up to where work after loss is counted
-	token      uint64
-	followers  *followers // nil until somebody waits for the end
+	x          *extras // nil until needed
 
-	bodies     int32
-	cause      catalog.EndCause
-	linked     bool
-	recorded   bool
-	releasing  bool
-	released   bool // the release is counted
-	overran    bool
-	ended      bool
-	tokenKnown bool
-	guarded    bool // a body ran under this term
+	bodies   int32
+	cause    catalog.EndCause
+	linked   bool
+	recorded bool
+	released bool // the release is counted
+	overran  bool
+	ended    bool
+	guarded  bool // a body ran under this term
 }
 
-// followers are told when the term ends. Nothing is added after that.
-type followers struct {
+// extras are what only some terms need; apart, they keep the others small.
+type extras struct {
+	classifier errorClassifier // nil when unknown
+	token      uint64
+	fenced     bool
+	accrued    instant // up to where work after loss is counted
+
+	// told when the term ends; nothing is added after that
 	cancels []context.CancelCauseFunc
 	done    chan struct{}
 	context context.Context
 }
 
-// follow returns the followers, to be added to. The caller holds the mutex.
-func (t *Term) follow() *followers {
-	if t.followers == nil {
-		t.followers = &followers{}
+// extra returns the extras, to be added to. The caller holds the mutex.
+func (t *Term) extra() *extras {
+	if t.x == nil {
+		t.x = &extras{}
 	}
-	return t.followers
+	return t.x
 }
 
 func newTerm(e *Election, acquirer Acquirer, l Lease, ctx context.Context) *Term {
-	return &Term{e: e, acquirer: acquirer, lease: l, ctx: ctx}
+	t := &Term{e: e, lease: l, ctx: ctx}
+	if _, plain := acquirer.(AcquirerFunc); !plain {
+		if c, ok := acquirer.(errorClassifier); ok {
+			t.x = &extras{classifier: c}
+		}
+	}
+	return t
 }
+
+// classifier is the acquirer's own; nil when there is none.
+func (t *Term) classifier() errorClassifier {
+	t.e.s.mu.Lock()
+	defer t.e.s.mu.Unlock()
+	if t.x == nil {
+		return nil
+	}
+	return t.x.classifier
+}
+
+func (t *Term) stoppedAt() instant { return instant(t.stopped.Load()) }
 
 // Unwrap returns the lease that the elector gave.
 func (t *Term) Unwrap() Lease { return t.lease }
@@ -67,19 +90,24 @@ func (t *Term) Unwrap() Lease { return t.lease }
 func (t *Term) FencingToken() (token uint64, ok bool) {
 	t.e.s.mu.Lock()
 	defer t.e.s.mu.Unlock()
-	return t.token, t.tokenKnown
+	if t.x == nil {
+		return 0, false
+	}
+	return t.x.token, t.x.fenced
 }
 
 // Release gives the lock back. The call and its error pass through; calling
 // again passes through too, and the term has still ended once.
 func (t *Term) Release(ctx context.Context) error { return t.release(ctx, t.e.m.now()) }
 
+// release ends the holding before the backend is told, so that no moment
+// shows two holders.
 func (t *Term) release(ctx context.Context, now instant) error {
-	t.beginRelease(ctx, now)
+	first := t.stopped.CompareAndSwap(0, int64(now))
 	returned := false
 	defer func() {
 		if !returned {
-			t.endRelease(ctx, catalog.ReleaseError)
+			t.endRelease(ctx, first, catalog.ReleaseError)
 		}
 	}()
 	err := t.lease.Release(ctx)
@@ -88,71 +116,65 @@ func (t *Term) release(ctx context.Context, now instant) error {
 	if err != nil {
 		result = t.failedRelease(err)
 	}
-	t.endRelease(ctx, result)
+	t.endRelease(ctx, first, result)
 	return err
 }
 
 func (t *Term) failedRelease(err error) catalog.ReleaseResult {
-	if t.e.gone(t.acquirer, err) {
+	if t.e.gone(t.classifier(), err) {
 		return catalog.ReleaseNotOwner
 	}
 	return catalog.ReleaseError
 }
 
-// beginRelease ends the holding before the backend is told, so that no moment
-// shows two holders.
-func (t *Term) beginRelease(ctx context.Context, now instant) {
-	s := t.e.s
-	s.mu.Lock()
-	if !t.ended && !t.releasing {
-		t.settle(now)
-		t.used(now)
-		t.releasing, t.endedAt = true, now
-	}
-	s.unlock(ctx)
-}
-
-func (t *Term) endRelease(ctx context.Context, result catalog.ReleaseResult) {
+// endRelease counts the release and, if it was the first to stop the holding,
+// ends the term.
+func (t *Term) endRelease(ctx context.Context, first bool, result catalog.ReleaseResult) {
 	s := t.e.s
 	s.mu.Lock()
 	if t.recorded && !t.released {
 		s.releases[result]++
 		t.released = result != catalog.ReleaseError
 	}
+	if !first || t.ended {
+		s.unlock(ctx)
+		return
+	}
+	stopped := t.stoppedAt()
+	t.settle(stopped)
+	t.used(stopped)
 	cause := catalog.Released
 	switch {
-	case t.leaseEnd != 0 && t.endedAt > t.leaseEnd:
+	case t.leaseEnd != 0 && stopped > t.leaseEnd:
 		cause = catalog.Expired
 	case result == catalog.ReleaseNotOwner:
 		cause = catalog.Lost
 	}
-	f, ended := t.end(t.endedAt, cause)
+	x, _ := t.end(stopped, cause)
 	s.unlock(ctx)
-	if ended {
-		t.tell(f, ErrReleased)
-	}
+	t.tell(x, ErrReleased)
 }
 
 // Renew extends the lease through its Renewer and records the renewal. It
 // returns the lease's error, errors.ErrUnsupported when it cannot be renewed
 // on demand.
 func (t *Term) Renew(ctx context.Context) error {
-	renewer, _ := capabilities(t.lease)
-	if renewer == nil {
+	can := t.e.look(t.lease)
+	if can&canRenew == 0 {
 		return fmt.Errorf("leaderscope: renew: %w: the lease has no Renewer", errors.ErrUnsupported)
 	}
 	ctx, span := t.e.m.startSpan(ctx, catalog.SpanRenew, t.e)
 	start := t.e.m.now()
 	result := catalog.RenewalError
 	defer func() { span.end(result.String()) }()
-	err := renewer.Renew(ctx)
+	err := t.lease.(Renewer).Renew(ctx)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
-	result = t.e.renewalResult(t.acquirer, err, ctx.Err())
+	result = t.e.renewalResult(t.classifier(), err, ctx.Err())
 	var end instant
 	if result == catalog.RenewalOK {
-		end = t.e.leaseEnd(t.lease, start)
+		end = t.e.leaseEnd(t.lease, can, start)
 	}
 	t.renewed(ctx, result, start, end, true)
 	return err
@@ -164,7 +186,7 @@ func (t *Term) renewed(ctx context.Context, result catalog.RenewalResult, start,
 	now := t.e.m.now()
 	s := t.e.s
 	s.mu.Lock()
-	if t.ended || t.releasing {
+	if t.stoppedAt() != 0 {
 		s.mu.Unlock()
 		return
 	}
@@ -175,21 +197,21 @@ func (t *Term) renewed(ctx context.Context, result catalog.RenewalResult, start,
 			s.observe(&s.renewalDuration, catalog.RenewalDuration, now.seconds(start))
 		}
 	}
-	var f *followers
+	var x *extras
 	ended := false
 	switch result {
 	case catalog.RenewalOK:
 		t.used(now)
 		t.extend(start, end)
 	case catalog.RenewalLost:
-		f, ended = t.end(now, catalog.Lost)
+		x, ended = t.end(now, catalog.Lost)
 	}
 	s.unlock(ctx)
 	if result != catalog.RenewalOK {
 		t.e.m.logRenewalFailed(t, result)
 	}
 	if ended {
-		t.tell(f, ErrLost)
+		t.tell(x, ErrLost)
 	}
 }
 
@@ -205,15 +227,15 @@ func (t *Term) lost(cause error) {
 	now := t.e.m.now()
 	s := t.e.s
 	s.mu.Lock()
-	if t.releasing {
+	if t.stoppedAt() != 0 {
 		s.mu.Unlock()
 		return
 	}
 	t.settle(now)
-	f, ended := t.end(now, end)
+	x, ended := t.end(now, end)
 	s.unlock(t.ctx)
 	if ended {
-		t.tell(f, why)
+		t.tell(x, why)
 	}
 }
 
@@ -224,21 +246,21 @@ func (t *Term) Context() context.Context {
 	s := t.e.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := t.follow()
-	if f.context == nil {
+	x := t.extra()
+	if x.context == nil {
 		parent := t.ctx
 		if parent == nil {
 			parent = context.Background()
 		}
 		ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
-		f.context = ctx
+		x.context = ctx
 		if t.ended {
 			cancel(t.endCause())
 		} else {
-			f.cancels = append(f.cancels, cancel)
+			x.cancels = append(x.cancels, cancel)
 		}
 	}
-	return f.context
+	return x.context
 }
 
 func (t *Term) endCause() error {
@@ -250,11 +272,7 @@ func (t *Term) endCause() error {
 
 // watch starts what reports losses and renewals for as long as the term is
 // open. A term whose lease reports nothing has no goroutine.
-func (t *Term) watch(l Lease, lost <-chan struct{}) {
-	_, watcher := capabilities(l)
-	if lost == nil && watcher == nil {
-		return
-	}
+func (t *Term) watch(lost <-chan struct{}, can capability) {
 	done := t.doneChannel()
 	if lost != nil {
 		go func() {
@@ -265,8 +283,8 @@ func (t *Term) watch(l Lease, lost <-chan struct{}) {
 			}
 		}()
 	}
-	if watcher != nil {
-		go t.runWatcher(watcher)
+	if can&canWatch != 0 {
+		go t.runWatcher(t.lease.(Watcher))
 	}
 }
 
@@ -279,14 +297,14 @@ func (t *Term) doneChannel() <-chan struct{} {
 	s := t.e.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := t.follow()
-	if f.done == nil {
-		f.done = make(chan struct{})
+	x := t.extra()
+	if x.done == nil {
+		x.done = make(chan struct{})
 		if t.ended {
-			close(f.done)
+			close(x.done)
 		}
 	}
-	return f.done
+	return x.done
 }
 
 // sink is what a Watcher sees of a term.
@@ -306,7 +324,7 @@ func (k sink) RenewalFailed(err error) {
 	if err == nil {
 		err = ErrUnknown
 	}
-	k.t.renewed(k.t.ctx, k.t.e.renewalResult(k.t.acquirer, err, k.t.e.contextError(err)), 0, 0, false)
+	k.t.renewed(k.t.ctx, k.t.e.renewalResult(k.t.classifier(), err, k.t.e.contextError(err)), 0, 0, false)
 }
 
 func (k sink) Lost(cause error) { k.t.lost(cause) }

@@ -12,7 +12,7 @@ import (
 // terms that ended by it and are to be told without the mutex.
 func (t *Term) open(start, now, end instant) []ending {
 	expired := t.expirePredecessors(now)
-	t.began, t.accrued = now, now
+	t.began = now
 	t.extend(start, end)
 	if t.recorded {
 		s := t.e.s
@@ -28,17 +28,18 @@ func (t *Term) open(start, now, end instant) []ending {
 // returns whose session had lapsed. It is no acquisition, and a body that runs
 // under it works after loss.
 func (t *Term) bornLost(now instant) {
-	t.began, t.accrued = now, now
-	t.ended, t.cause, t.endedAt = true, catalog.Lost, now
+	t.began = now
+	t.ended, t.cause = true, catalog.Lost
+	t.stopped.Store(int64(now))
 	if t.recorded {
 		t.e.s.notAcquired[catalog.SessionLost]++
 	}
 }
 
-// ending is a term that has ended, with the followers that are to be told.
+// ending is a term that has ended, and those who wait for it.
 type ending struct {
-	t         *Term
-	followers *followers
+	t *Term
+	x *extras
 }
 
 // expirePredecessors closes terms of this handle whose lease ran out without
@@ -47,10 +48,10 @@ type ending struct {
 func (t *Term) expirePredecessors(now instant) (expired []ending) {
 	for old := t.e.s.terms.first; old != nil; {
 		next := old.next
-		if old.e == t.e && old.lapsed(now) && !old.ended && !old.releasing && old.bodies == 0 {
+		if old.e == t.e && old.lapsed(now) && old.stoppedAt() == 0 && old.bodies == 0 {
 			old.settle(now)
-			f, _ := old.end(old.leaseEnd, catalog.Expired)
-			expired = append(expired, ending{old, f})
+			x, _ := old.end(old.leaseEnd, catalog.Expired)
+			expired = append(expired, ending{old, x})
 		}
 		old = next
 	}
@@ -59,7 +60,8 @@ func (t *Term) expirePredecessors(now instant) (expired []ending) {
 
 // fence keeps the last token and counts a token that went back.
 func (t *Term) fence(token uint64) {
-	t.token, t.tokenKnown = token, true
+	x := t.extra()
+	x.token, x.fenced = token, true
 	if !t.recorded {
 		return
 	}
@@ -86,23 +88,16 @@ func (t *Term) extend(start, end instant) {
 func (t *Term) lapsed(now instant) bool { return t.leaseEnd != 0 && now >= t.leaseEnd }
 
 // active reports whether the term holds an unexpired lease.
-func (t *Term) active(now instant) bool {
-	return !t.ended && !t.releasing && !t.lapsed(now)
-}
+func (t *Term) active(now instant) bool { return t.stoppedAt() == 0 && !t.lapsed(now) }
 
 // over is the instant from which work is work after loss; 0 while the term
 // holds.
 func (t *Term) over(now instant) instant {
-	switch {
-	case (t.ended || t.releasing) && t.leaseEnd != 0 && t.leaseEnd < t.endedAt:
+	stopped := t.stoppedAt()
+	if t.leaseEnd != 0 && (stopped > t.leaseEnd || stopped == 0 && now >= t.leaseEnd) {
 		return t.leaseEnd
-	case t.ended || t.releasing:
-		return t.endedAt
-	case t.lapsed(now):
-		return t.leaseEnd
-	default:
-		return 0
 	}
+	return stopped
 }
 
 // settle counts the overrun, and the work after loss up to now.
@@ -110,18 +105,28 @@ func (t *Term) settle(now instant) {
 	if !t.recorded {
 		return
 	}
-	s := t.e.s
-	if !t.ended && !t.releasing && !t.overran && t.leaseEnd != 0 && now > t.leaseEnd {
+	held := now
+	if stopped := t.stoppedAt(); stopped != 0 {
+		held = min(held, stopped)
+	}
+	if !t.overran && t.leaseEnd != 0 && held > t.leaseEnd {
 		t.overran = true
-		s.overruns++
+		t.e.s.overruns++
 		t.e.m.logOverrun(t)
 	}
-	if from := t.over(now); from != 0 && t.bodies > 0 {
-		if from = max(from, t.accrued); now > from {
-			s.workAfterLoss += time.Duration(t.bodies) * now.sub(from)
+	if t.bodies > 0 {
+		t.accrue(now)
+	}
+}
+
+// accrue adds up the work after loss of the bodies that run.
+func (t *Term) accrue(now instant) {
+	if from := t.over(now); from != 0 {
+		if from = max(from, t.x.accrued); now > from {
+			t.e.s.workAfterLoss += time.Duration(t.bodies) * now.sub(from)
 		}
 	}
-	t.accrued = max(t.accrued, now)
+	t.x.accrued = max(t.x.accrued, now)
 }
 
 // used records the share of the lease gone at a renewal or release.
@@ -132,33 +137,31 @@ func (t *Term) used(now instant) {
 }
 
 // end closes the term and reports whether it was open until now; then the
-// caller tells its followers, without the mutex. A term that guarded no body
-// was itself the execution.
-func (t *Term) end(now instant, cause catalog.EndCause) (*followers, bool) {
+// caller tells those who wait for it, without the mutex. A term that guarded
+// no body was itself the execution.
+func (t *Term) end(now instant, cause catalog.EndCause) (*extras, bool) {
 	if t.ended {
 		return nil, false
 	}
-	if !t.releasing {
-		t.endedAt = now
-	}
+	t.stopped.CompareAndSwap(0, int64(now))
 	t.ended, t.cause = true, cause
 	if t.e.observed == t {
 		t.e.observed = nil
 	}
-	if f := t.followers; f != nil && f.done != nil {
-		close(f.done)
+	if t.x != nil && t.x.done != nil {
+		close(t.x.done)
 	}
 	if t.recorded {
 		t.countEnd(cause)
 	}
-	return t.followers, true
+	return t.x, true
 }
 
-// tell ends the contexts of those who follow the term and logs its end.
+// tell ends the contexts of those who wait for the term's end and logs it.
 // Contexts may run foreign code, so the caller holds no mutex.
-func (t *Term) tell(f *followers, why error) {
-	if f != nil {
-		for _, cancel := range f.cancels {
+func (t *Term) tell(x *extras, why error) {
+	if x != nil {
+		for _, cancel := range x.cancels {
 			cancel(why)
 		}
 	}
@@ -169,7 +172,7 @@ func (t *Term) countEnd(cause catalog.EndCause) {
 	s := t.e.s
 	s.ended[cause]++
 	if !t.guarded {
-		s.observe(&s.execution, catalog.ExecutionDuration, t.endedAt.seconds(t.began))
+		s.observe(&s.execution, catalog.ExecutionDuration, t.stoppedAt().seconds(t.began))
 	}
 	if t.bodies == 0 {
 		s.terms.remove(t)

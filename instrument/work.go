@@ -76,6 +76,8 @@ func (t *Term) bodyStarts(now instant, cancel context.CancelCauseFunc) {
 	s := t.e.s
 	s.mu.Lock()
 	t.settle(now)
+	x := t.extra()
+	x.accrued = max(x.accrued, now)
 	t.guarded = true
 	t.bodies++
 	if t.recorded {
@@ -86,8 +88,7 @@ func (t *Term) bodyStarts(now instant, cancel context.CancelCauseFunc) {
 	}
 	ended := t.ended
 	if !ended {
-		f := t.follow()
-		f.cancels = append(f.cancels, cancel)
+		x.cancels = append(x.cancels, cancel)
 	}
 	s.mu.Unlock()
 	if ended {

@@ -4,9 +4,9 @@ package main
 var faults = []fault{
 	{"active counts lapsed leases", "termstate.go", "return !t.ended && !t.releasing && !t.lapsed(now)", "return !t.ended && !t.releasing"},
 	{"active stays while the release is under way", "termstate.go", "return !t.ended && !t.releasing && !t.lapsed(now)", "return !t.ended && !t.lapsed(now)"},
-	{"lease end counts from the answer", "attempt.go", "end := e.leaseEnd(l, a.start)", "end := e.leaseEnd(l, now)"},
+	{"lease end counts from the answer", "attempt.go", "end := e.leaseEnd(l, can, a.start)", "end := e.leaseEnd(l, can, now)"},
 	{"an attempt that waited is part of the lease", "attempt.go", "	return min(max(began, end.add(-e.lease)), now)\n", "	return began\n"},
-	{"lease end of a renewal counts from the answer", "term.go", "end = t.e.leaseEnd(t.lease, start)", "end = t.e.leaseEnd(t.lease, t.e.m.now())"},
+	{"lease end of a renewal counts from the answer", "term.go", "end = t.e.leaseEnd(t.lease, can, start)", "end = t.e.leaseEnd(t.lease, can, t.e.m.now())"},
 	{"headroom is clamped at zero", "reading.go", "r.headroom = first.sub(now).Seconds()", "r.headroom = max(first.sub(now).Seconds(), 0)"},
 	{"headroom is zero before the first term", "reading.go", "r.headroom = math.NaN()", "r.headroom = math.Floor(0)"},
 	{"headroom of several terms is the latest", "reading.go", "t.leaseEnd < first", "t.leaseEnd > first"},

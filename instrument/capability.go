@@ -1,0 +1,74 @@
+package instrument
+
+import "reflect"
+
+// capability is a set of the optional interfaces of a lease.
+type capability uint8
+
+const (
+	canExpire capability = 1 << iota
+	canBeLost
+	canFence
+	canRenew
+	canWatch
+)
+
+// leaseKind is what one type of lease can do. A handle mostly meets one type,
+// and comparing types is cheaper than asking for five interfaces.
+type leaseKind struct {
+	of  reflect.Type
+	can capability
+}
+
+// look says what a lease can do. Of the package's own lease, which carries
+// all methods, those count that were given.
+func (e *Election) look(l Lease) capability {
+	if f, ok := l.(*funcLease); ok {
+		return f.can()
+	}
+	t := reflect.TypeOf(l)
+	if known := e.kind.Load(); known != nil && known.of == t {
+		return known.can
+	}
+	can := capabilitiesOf(l)
+	e.kind.Store(&leaseKind{t, can})
+	return can
+}
+
+func capabilitiesOf(l Lease) (can capability) {
+	if _, ok := l.(Expirer); ok {
+		can |= canExpire
+	}
+	if _, ok := l.(LossNotifier); ok {
+		can |= canBeLost
+	}
+	if _, ok := l.(Fencer); ok {
+		can |= canFence
+	}
+	if _, ok := l.(Renewer); ok {
+		can |= canRenew
+	}
+	if _, ok := l.(Watcher); ok {
+		can |= canWatch
+	}
+	return can
+}
+
+func (l *funcLease) can() (can capability) {
+	if l.expiry != nil {
+		can |= canExpire
+	}
+	if l.lost != nil {
+		can |= canBeLost
+	}
+	if l.hasToken {
+		can |= canFence
+	}
+	if l.renew != nil {
+		can |= canRenew
+	}
+	if l.watch != nil {
+		can |= canWatch
+	}
+	return can
+}
