@@ -19,12 +19,17 @@ func (b builder) annotations(d draft) map[string]string {
 	a := map[string]string{}
 	maps.Copy(a, b.Annotations)
 	a["summary"] = d.summary
-	a["description"] = d.description + " " + b.lookUp()
+	a["description"] = d.description
+	labels := b.scope.TargetLabels()
+	if !d.perJob {
+		a["description"] += " " + b.lookUp()
+		labels = b.ScopeLabels
+	}
 	if b.RunbookBaseURL != "" {
 		a["runbook_url"] = strings.TrimSuffix(b.RunbookBaseURL, "/") + "/" + Prefix + d.name + ".md"
 	}
 	if b.DashboardUID != "" {
-		a["dashboard_url"] = b.dashboardURL(d.panel)
+		a["dashboard_url"] = b.dashboardURL(d.panel, labels)
 		// Grafana wants both or neither.
 		a["__dashboardUid__"] = b.DashboardUID
 		a["__panelId__"] = strconv.Itoa(d.panel)
@@ -32,10 +37,10 @@ func (b builder) annotations(d draft) map[string]string {
 	return a
 }
 
-// dashboardURL links to a panel with the alert's lock chosen.
-func (b builder) dashboardURL(panel int) string {
+// dashboardURL links to a panel with the alert's labels chosen.
+func (b builder) dashboardURL(panel int, labels []string) string {
 	url := fmt.Sprintf("%s/d/%s?viewPanel=%d", strings.TrimSuffix(b.DashboardBaseURL, "/"), b.DashboardUID, panel)
-	for _, l := range b.ScopeLabels {
+	for _, l := range labels {
 		// A label that the series lack would choose the empty value.
 		url += fmt.Sprintf("{{ with $labels.%[1]s }}&var-%[1]s={{ . | urlquery }}{{ end }}", l)
 	}
@@ -63,7 +68,7 @@ func (b builder) lock() string { return "{{ $labels." + catalog.LockName.Name + 
 // vanish where the series is missing, or fail where replicas disagree (C25).
 func (b builder) lookUp() string {
 	info := b.scope.Metric(catalog.ElectorInfo, query.Unequal(familyLabel, ""))
-	return b.withQuery("max by ("+familyLabel+") (%s)", info, `The lock is of family {{ . | first | label "`+familyLabel+`" }}. `) +
+	return b.withQuery(b.ScopeLabels, "max by ("+familyLabel+") (%s)", info, `The lock is of family {{ . | first | label "`+familyLabel+`" }}. `) +
 		"If the label is a hash, `gen-dashboards label --key-file FILE --key-id ID NAME` prints the label of a name."
 }
 
@@ -72,15 +77,15 @@ func (b builder) lookUp() string {
 // of the labels of the alert, whose identity they would change (C40).
 func (b builder) replicas(intro, format string, series query.Expr) string {
 	list := fmt.Sprintf(`{{ range sortByLabel %[1]q . }} {{ label %[1]q . }}{{ end }}`, b.HolderLabel)
-	return b.withQuery("topk(5, "+format+")", series, " "+intro+":"+list+".")
+	return b.withQuery(b.ScopeLabels, "topk(5, "+format+")", series, " "+intro+":"+list+".")
 }
 
 // withQuery prints text where a query, asked while the text is made, has a
-// result. Its %s is the series, restricted to the alert's own lock.
-func (b builder) withQuery(format string, series query.Expr, text string) string {
+// result. Its %s is the series, restricted to the alert's own labels.
+func (b builder) withQuery(labels []string, format string, series query.Expr, text string) string {
 	var own []string
 	args := ""
-	for _, l := range b.ScopeLabels {
+	for _, l := range labels {
 		own = append(own, l+"=%q")
 		args += " $labels." + l
 	}

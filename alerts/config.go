@@ -62,6 +62,8 @@ type Alerts struct {
 	NearLease     NearLease     `yaml:"nearLease"`
 	LeaseExceeded LeaseExceeded `yaml:"leaseExceeded"`
 	WorkAfterLoss WorkAfterLoss `yaml:"workAfterLoss"`
+
+	RedactionKeyMismatch RedactionKeyMismatch `yaml:"redactionKeyMismatch"`
 }
 
 // Firing says whether and how an alert fires once its expression is true.
@@ -162,6 +164,13 @@ type WorkAfterLoss struct {
 	Tolerance model.Duration `yaml:"tolerance"`
 }
 
+// RedactionKeyMismatch: replicas of a job turn lock names into labels in
+// different ways. For must be longer than a rollout takes, for a change of the
+// key shows both while it lasts.
+type RedactionKeyMismatch struct {
+	Firing `yaml:",inline"`
+}
+
 // Severities of the default configuration.
 const (
 	critical = "critical"
@@ -197,6 +206,8 @@ func Default() Config {
 			NearLease:     NearLease{Firing: fires(warning, 0, 15), Window: minutes(30), MinTimes: 1},
 			LeaseExceeded: LeaseExceeded{Firing: fires(critical, 0, 15), Window: minutes(30), MinTimes: 1},
 			WorkAfterLoss: WorkAfterLoss{Firing: fires(critical, 0, 15), Window: minutes(30), Tolerance: model.Duration(5 * time.Second)},
+			// A replica that misses a scrape agrees with nobody, and would resolve it.
+			RedactionKeyMismatch: RedactionKeyMismatch{Firing: fires(warning, 15, 5)},
 		},
 	}
 }

@@ -81,6 +81,8 @@ func TestConfigurationsThatCannotWorkAreRefusedInOneLine(t *testing.T) {
 			"alerts.nearLease.minTimes: 0 is too few; use at least 1"},
 		"a tolerance of the whole window": {func(c *Config) { c.Alerts.WorkAfterLoss.Tolerance = minutes(30) },
 			"alerts.workAfterLoss.tolerance: 30m is not between 0 and the window of 30m, which one replica cannot exceed; make it shorter"},
+		"a negative hold of a mismatch": {func(c *Config) { c.Alerts.RedactionKeyMismatch.For = minutes(-1) },
+			"alerts.redactionKeyMismatch.for: -1m is negative; use 0 to fire at once"},
 		"targets dead before the warning": {func(c *Config) { c.Alerts.NoLeader.DeadAfter = minutes(5) },
 			"alerts.noLeader.deadAfter: 5m is not longer than warning.for, which is 5m, and two scrapes, so the warning could never fire; make it longer"},
 		"a lookback of one sample": {func(c *Config) { c.Alerts.NoLeader.Lookback = model.Duration(30 * time.Second) },
@@ -135,6 +137,7 @@ func shorten(c *Config) {
 	a.NearLease.Window, a.NearLease.KeepFiringFor = s(20), 0
 	a.LeaseExceeded.Window, a.LeaseExceeded.KeepFiringFor = s(20), 0
 	a.WorkAfterLoss.Window, a.WorkAfterLoss.KeepFiringFor, a.WorkAfterLoss.Tolerance = s(30), 0, s(1)
+	a.RedactionKeyMismatch.For, a.RedactionKeyMismatch.KeepFiringFor = s(20), 0
 }
 
 func TestAConfigurationFileChangesOnlyWhatItNames(t *testing.T) {

@@ -30,6 +30,7 @@ func ExampleRules() {
 	// LeaderElectionNearLease warning 0s
 	// LeaderElectionLeaseExceeded critical 0s
 	// LeaderElectionWorkAfterLoss critical 0s
+	// LeaderElectionRedactionKeyMismatch warning 15m
 }
 
 func ExampleYAML() {

@@ -43,7 +43,7 @@ var uidPart = regexp.MustCompile(`^[a-z0-9_-]+$`)
 
 // Validate reports the first setting that cannot work, key first.
 func (g GrafanaManaged) Validate() error {
-	longest := len("LockVanished-critical")
+	longest := len("RedactionKeyMismatch-warning")
 	switch {
 	case !regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`).MatchString(g.DatasourceUID):
 		return fmt.Errorf("datasourceUID: %q is no uid; use at most 40 letters, digits, - and _", g.DatasourceUID)

@@ -22,6 +22,7 @@ var outline = []func(builder) []draft{
 	nearLease,
 	leaseExceeded,
 	workAfterLoss,
+	redactionKeyMismatch,
 }
 
 // The label of a lock is kept by every expression; alerts that take a label

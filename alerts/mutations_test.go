@@ -32,6 +32,7 @@ func mutations() []mutation {
 		of("NearLease", nearLeaseMutations()),
 		of("LeaseExceeded", exceededMutations()),
 		of("WorkAfterLoss", lossMutations()),
+		of("RedactionKeyMismatch", redactionMutations()),
 	)
 }
 
@@ -165,6 +166,23 @@ func lossMutations() []mutation {
 		{name: "raw counts", change: swap("increase(leader_work_after_loss_seconds_total[30m])", "leader_work_after_loss_seconds_total"), caughtBy: "W3"},
 		{name: "a large tolerance", change: swap("> 5", "> 300"), caughtBy: "C05"},
 		{name: "labels that locks share are left out", change: swap("leader_work_after_loss_seconds_total[", `leader_work_after_loss_seconds_total{lock_name!="redacted"}[`), caughtBy: "W4"},
+	}
+}
+
+func redactionMutations() []mutation {
+	const perJob, policy = "by (cluster, namespace, job)", "by (cluster, namespace, job, mode, key_id, key_check)"
+	own := "max " + perJob + " (count by (cluster, namespace, job, instance) (group by (cluster, namespace, job, instance, mode, key_id, key_check) (leader_redaction_info)))"
+	return []mutation{
+		{name: "every replica counts", change: swap("group "+policy+" (leader_redaction_info)", "leader_redaction_info"), caughtBy: "R1"},
+		{name: "keys are known by their id", change: swap(", key_check", ""), caughtBy: "R2"},
+		{name: "labels are known by their key", change: swap(" key_id,", ""), caughtBy: "R6"},
+		{name: "modes are not compared", change: swap(" mode,", ""), caughtBy: "R7"},
+		{name: "jobs are merged", change: swap(", job", ""), caughtBy: "R3"},
+		{name: "a process labels in one way", change: swap("> "+own, "> 1"), caughtBy: "R5"},
+		{name: "two ways of a process are enough for all", change: swap("> "+own, "> 2"), caughtBy: "R2"},
+		{name: "no hold", change: hold(0), caughtBy: "R4"},
+		{name: "a hold of an hour", change: hold(time.Hour), caughtBy: "R2"},
+		{name: "no keeping", change: keep(0), caughtBy: "R8"},
 	}
 }
 

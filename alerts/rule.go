@@ -110,6 +110,8 @@ type draft struct {
 	panel int
 	// summary and description are templates.
 	summary, description string
+	// perJob: the alert speaks of the replicas of a job and not of a lock.
+	perJob bool
 }
 
 // finish adds what all rules have in common.

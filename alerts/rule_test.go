@@ -116,6 +116,7 @@ func TestEveryAlertHasNameSeverityTextsAndLinks(t *testing.T) {
 		"LeaderElectionNearLease/warning",
 		"LeaderElectionLeaseExceeded/critical",
 		"LeaderElectionWorkAfterLoss/critical",
+		"LeaderElectionRedactionKeyMismatch/warning",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("want -, got +\n%s", diff)
@@ -162,6 +163,28 @@ func TestThePageNamesTheFamilyOfAHashedLockAndHowToLookItUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, page(c.info)); diff != "" {
+				t.Errorf("want -, got +\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestThePageOfAMismatchSaysWhatIsInUse(t *testing.T) {
+	s := scenarioTitled(t, "R8")
+	const inUse = "In use (replicas: mode, key_id, key_check): (1: hash k1 1a2b3c4d) (1: hash k2 5e6f7a8b)."
+	for name, want := range map[string]string{
+		"default": "Replicas of job a have labelled lock names in 2 ways for more than 15m. " +
+			"One lock has a label under each, so a split brain between such replicas cannot be seen. " + inUse,
+		"shared": "Replicas have labelled lock names in 2 ways for more than 15m. " +
+			"One lock has a label under each, so a split brain between such replicas cannot be seen. " + inUse,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := variants()[name]
+			fired, err := s.firings(t.Context(), rulesOf(t, c), seriesOf(t, s, c), promeval.V3)
+			if err != nil || len(fired) != 1 {
+				t.Fatalf("got %v, %v; want one alert", fired, err)
+			}
+			if diff := cmp.Diff(want, fired[0].Annotations["description"]); diff != "" {
 				t.Errorf("want -, got +\n%s", diff)
 			}
 		})
@@ -217,6 +240,7 @@ func TestEveryAlertFiresOnceAndStaysSilentTwice(t *testing.T) {
 var nearMisses = map[string]string{
 	"NoAcquisition": "A", "NoLeader": "B", "SplitBrain": "S", "Flapping": "D",
 	"BackendErrors": "E", "NearLease": "G", "LeaseExceeded": "G", "WorkAfterLoss": "W",
+	"RedactionKeyMismatch": "R",
 }
 
 func rulesOf(t *testing.T, c Config) []Rule {

@@ -9,7 +9,7 @@ import (
 // default configuration. Tests and [PromtoolTests] read the same table.
 //
 // Ids: A no acquisition, B no leader, S split brain, D flapping, E backend
-// errors, G lease, W work after loss; C and two digits is a case reported from
+// errors, G lease, W work after loss, R redaction; C and two digits is a case reported from
 // the field.
 type scenario struct {
 	id, name string
@@ -35,7 +35,7 @@ const evaluationStep = 15 * time.Second
 // scenarios returns the table, in the order of the alerts in the outline.
 func scenarios() []scenario {
 	return slices.Concat(acquisitionScenarios(), leaderScenarios(), splitScenarios(),
-		flappingScenarios(), backendScenarios(), leaseScenarios(), lossScenarios())
+		flappingScenarios(), backendScenarios(), leaseScenarios(), lossScenarios(), redactionScenarios())
 }
 
 // Series that say how a lock is used; they outlast every scenario.

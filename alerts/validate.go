@@ -156,6 +156,8 @@ func (v *validation) alerts(a Alerts) {
 	v.windowed("alerts.workAfterLoss", w.Window, w.Firing)
 	v.require(!w.Enabled || w.Tolerance >= 0 && w.Tolerance < w.Window, "alerts.workAfterLoss.tolerance",
 		"%s is not between 0 and the window of %s, which one replica cannot exceed; make it shorter", w.Tolerance, w.Window)
+
+	v.firing("alerts.redactionKeyMismatch", a.RedactionKeyMismatch.Firing)
 }
 
 // distinct refuses two rules whose alerts could not be told apart.

@@ -120,6 +120,7 @@ var comments = map[string]string{
 	"alerts.leaseExceeded":           "Terms run past the end of their lease.",
 	"alerts.workAfterLoss":           "Work goes on after its lock is gone.",
 	"alerts.workAfterLoss.tolerance": "So much work after loss is tolerated in the window.",
+	"alerts.redactionKeyMismatch":    "Replicas of a job turn lock names into labels in different ways, for longer than a rollout takes.",
 
 	"dashboards":            "Grafana dashboards.",
 	"dashboards.uid":        "Identity of the overview: 1 to 40 letters, digits, - and _. A fork needs its own. Alerts link to it.",

@@ -55,6 +55,7 @@ func demoAlerts() alerts.Config {
 	a.LeaseExceeded.Window, a.LeaseExceeded.KeepFiringFor = seconds(20), seconds(3)
 	a.WorkAfterLoss.Window, a.WorkAfterLoss.KeepFiringFor = seconds(20), seconds(3)
 	a.WorkAfterLoss.Tolerance = seconds(1)
+	a.RedactionKeyMismatch.For, a.RedactionKeyMismatch.KeepFiringFor = seconds(20), seconds(3)
 	return c
 }
 

@@ -1,0 +1,54 @@
+package alerts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+func redactionKeyMismatch(b builder) []draft {
+	k, s := b.Alerts.RedactionKeyMismatch, b.scope
+	targets, info := s.TargetLabels(), s.Metric(catalog.RedactionInfo)
+
+	// The number of replicas makes no difference, only that of the ways in
+	// which they label (R1). Jobs that share no lock may differ (R3).
+	ways := query.By("count", targets, query.By("group", slices.Concat(targets, policyLabels()), info))
+	// A process may label its own locks in two ways, as its replicas then do
+	// too (R5).
+	replica := append(slices.Clone(targets), s.Holder)
+	own := query.By("count", replica, query.By("group", slices.Concat(replica, policyLabels()), info))
+	expr := query.Op(ways, ">", query.By("max", targets, own))
+
+	return []draft{{
+		name: "RedactionKeyMismatch", firing: k.Firing, expr: expr, panel: panel.Instrumentation, perJob: true,
+		summary: fmt.Sprintf("Replicas%s label lock names in different ways", b.where()),
+		description: fmt.Sprintf("Replicas%s have labelled lock names in {{ $value }} ways for more than %s. "+
+			"One lock has a label under each, so a split brain between such replicas cannot be seen.%s", b.where(), k.For, b.policies(info)),
+	}}
+}
+
+// policyLabels tell apart the ways in which lock names become labels.
+func policyLabels() (names []string) {
+	for _, l := range catalog.RedactionInfo.Labels {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+// policies lists up to five of them, each with the number of its replicas.
+func (b builder) policies(info query.Expr) string {
+	labels := policyLabels()
+	ordered, shown := ".", "{{ value . }}:"
+	for _, l := range labels {
+		ordered += fmt.Sprintf(" | sortByLabel %q", l)
+		shown += fmt.Sprintf("{{ with label %q . }} {{ . }}{{ end }}", l)
+	}
+	by := strings.Join(labels, ", ")
+	format := fmt.Sprintf("topk(5, count by (%[1]s) (group by (%[1]s, %[2]s) (%%s)))", by, b.HolderLabel)
+	return b.withQuery(b.scope.TargetLabels(), format, info,
+		" In use (replicas: "+by+"):{{ range "+ordered+" }} ("+shown+"){{ end }}.")
+}
