@@ -54,6 +54,9 @@ type Config struct {
 	// once. Empty stands for {{job}} / {{lock_name}}, or {{lock_name}} alone
 	// where job is not in the scope.
 	Legend string `yaml:"legend"`
+	// Aliases adds a column to the table of locks, with the aliases that the
+	// rules of gen-dashboards aliases record. Whoever sees the table reads them.
+	Aliases bool `yaml:"aliases"`
 	// Folder is the folder of Grafana that the dashboards are shown in; empty
 	// for the top one.
 	Folder string `yaml:"folder"`
@@ -168,6 +171,7 @@ func (c Config) Validate() error {
 		check{"timezone", c.Timezone != "", "must not be empty; utc is a good choice"},
 		check{"legend", slices.Contains(named, catalog.LockName.Name), fmt.Sprintf("%q does not contain {{lock_name}}", c.Legend)},
 		check{"legend", len(foreign) == 0, fmt.Sprintf("%q names %s, which scope.labels does not", c.Legend, strings.Join(foreign, ", "))},
+		check{"aliases", !c.Aliases || !slices.Contains(c.Scope.Labels, query.AliasLabel), "cannot be shown where " + query.AliasLabel + " is among scope.labels"},
 		check{"path", strings.HasPrefix(c.Path, "/"), fmt.Sprintf("%q is not an absolute path", c.Path)},
 		check{"runbookURL", c.RunbookURL == "" || isWebURL(c.RunbookURL), fmt.Sprintf("%q is not an http or https URL", c.RunbookURL)},
 	)

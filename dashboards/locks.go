@@ -70,7 +70,7 @@ func (q queries) styled(columns []column, b *table.PanelBuilder) *table.PanelBui
 func (q queries) columns() []column {
 	t := q.cfg.Thresholds
 	info := append(slices.Clone(q.locks.Labels), "mode", "backend", "family")
-	return []column{
+	columns := []column{
 		{ref: "State", title: "State", expr: q.state(), style: stateStyle(), labels: []heading{
 			{label: catalog.LockName.Name, title: "Lock", style: []dashboard.DynamicConfigValue{
 				property("custom.minWidth", 190), property("links", []any{q.lockLink("${__value.raw:percentencode}")})}}}},
@@ -94,6 +94,11 @@ func (q queries) columns() []column {
 		{ref: "Info", expr: q.locks.By("topk", "1, "+query.By("max", info, q.locks.Metric(catalog.ElectorInfo))),
 			labels: infoHeadings()},
 	}
+	if q.cfg.Aliases {
+		alias := heading{label: query.AliasLabel, title: "Alias", style: []dashboard.DynamicConfigValue{width(150)}}
+		columns = slices.Insert(columns, 1, column{ref: "Alias", expr: query.Aliased(q.active()), labels: []heading{alias}})
+	}
+	return columns
 }
 
 func infoHeadings() []heading {

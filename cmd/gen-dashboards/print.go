@@ -134,6 +134,7 @@ var comments = map[string]string{
 	"dashboards.to":         "End of the time range shown first.",
 	"dashboards.timezone":   "utc, browser, or a name such as Europe/Berlin.",
 	"dashboards.legend":     "Names a lock in legends, from scope.labels; empty: {{job}} / {{lock_name}}. It should tell apart\nevery lock that is shown at once.",
+	"dashboards.aliases":    "true: the table of locks has a column with the aliases that gen-dashboards aliases makes rules of.",
 	"dashboards.folder":     "Folder of Grafana that shows the dashboards; empty: the top one.",
 	"dashboards.path":       "Directory in which Grafana finds the dashboards' files.",
 
