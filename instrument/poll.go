@@ -40,9 +40,9 @@ const riverQuery = `SELECT leader_id, elected_at::text, EXTRACT(EPOCH FROM expir
 FROM river_leader WHERE name = 'default'`
 
 // FollowRiver observes the leadership of a River client of that ID by the row
-// that River keeps, every interval until ctx is done; a third of River's lease
-// or less shows each renewal. River has no fencing token. A term that began
-// and ended between two looks is not seen.
+// that River keeps in river_leader, every interval until ctx is done; a third
+// of River's lease or less shows each renewal. River has no fencing token. A
+// term that began and ended between two looks is not seen.
 func FollowRiver(ctx context.Context, e *Election, db *sql.DB, clientID string, every time.Duration) {
 	var elected string
 	poll(ctx, every, func(looking context.Context) {

@@ -43,9 +43,11 @@ func MariaDBTryLock(name string) SQLLock {
 // no lease: its end is unknown, and nothing but a query tells of a loss.
 //
 // check is how often the connection is asked for a sign of life while the
-// lock is held; each answer counts as a renewal. Zero asks never; declare
-// HiddenRenewals then. A slow answer is a failed renewal and no loss: cutting
-// it short would close the connection, and lose the lock.
+// lock is held; each answer counts as a renewal. It also keeps the server
+// from closing a connection that is idle, and the lock with it, as MariaDB
+// does after wait_timeout. Zero asks never; declare HiddenRenewals then. A
+// slow answer is a failed renewal and no loss: cutting it short would close
+// the connection, and lose the lock.
 //
 // A connection whose state is unknown, after an error or a release that could
 // not be sent, is closed and not used again, so that no lock stays behind in

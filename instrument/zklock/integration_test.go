@@ -5,18 +5,22 @@ package zklock
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/redact"
 )
 
-// session is what the test asks for; the server may grant another.
+// asked is the timeout that the tests ask for; the server may grant another.
 const asked = 4 * time.Second
 
 func TestConformanceOfAServer(t *testing.T) {
@@ -49,8 +53,8 @@ func TestLockOfTheLibraryAndOursExcludeEachOther(t *testing.T) {
 	if _, ok := lease.(instrument.Fencer).FencingToken(); !ok {
 		t.Error("no token")
 	}
-	other, os := dial(t)
-	ours := New(other, os, path, "replica-2", zk.WorldACL(zk.PermAll))
+	other, theirSession := dial(t)
+	ours := New(other, theirSession, path, "replica-2", zk.WorldACL(zk.PermAll))
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if _, err := ours.Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -79,6 +83,90 @@ func TestLockOfTheLibraryAndOursExcludeEachOther(t *testing.T) {
 	}
 }
 
+func TestConnectionCutForLessThanTheTimeoutIsNoLoss(t *testing.T) {
+	var w wire
+	conn, s := dialBy(t, w.dial)
+	lease := acquire(t, New(conn, s, "/leaderscope/short", "replica-1", zk.WorldACL(zk.PermAll)))
+	seen := watch(t, lease)
+	receive(t, seen.renewed)
+	w.cut(true)
+	receive(t, seen.failed)
+	w.cut(false)
+	before := time.Now()
+	for !receive(t, seen.renewed).After(before.Add(asked / 2)) {
+	}
+	if err := lease.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestConnectionCutForMoreThanTheTimeoutIsOverAtItsEndAndLostWhenItIsBack(t *testing.T) {
+	var w wire
+	conn, s := dialBy(t, w.dial)
+	e, series := election(t)
+	const path = "/leaderscope/long"
+	term, err := e.Acquire(t.Context(), New(conn, s, path, "replica-1", zk.WorldACL(zk.PermAll)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.cut(true)
+	other, theirSession := dial(t)
+	next := acquire(t, New(other, theirSession, path, "replica-2", zk.WorldACL(zk.PermAll)))
+	if r := series(); r[electtest.Of(catalog.Active)] != 0 {
+		t.Errorf("two hold the lock: %v", r)
+	}
+	w.cut(false)
+	<-term.Context().Done()
+	if r := series(); r[electtest.Of(catalog.TermsEnded, catalog.Lost.String())] != 1 {
+		t.Errorf("%v", r)
+	}
+	if err := term.Release(t.Context()); !errors.Is(err, instrument.ErrSessionLost) {
+		t.Errorf("release: %v", err)
+	}
+	if err := next.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// wire makes connections that can be cut.
+type wire struct {
+	mu   sync.Mutex
+	down bool
+	open []net.Conn
+}
+
+func (w *wire) dial(network, address string, timeout time.Duration) (net.Conn, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.down {
+		return nil, errors.New("cut")
+	}
+	c, err := net.DialTimeout(network, address, timeout)
+	if err == nil {
+		w.open = append(w.open, c)
+	}
+	return c, err
+}
+
+func (w *wire) cut(down bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.down = down
+	for _, c := range w.open {
+		_ = c.Close()
+	}
+	w.open = nil
+}
+
+func election(t *testing.T) (*instrument.Election, func() electtest.Series) {
+	t.Helper()
+	m, err := instrument.New(instrument.WithRedactor(redact.Constant(redact.Exact("lock"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Election("lock", instrument.Hold()), func() electtest.Series { return electtest.Read(m, "lock") }
+}
+
 func TestTimeoutThatTheServerGrants(t *testing.T) {
 	_, s := dial(t)
 	if d := s.granted(); d <= 0 || d > asked {
@@ -89,13 +177,18 @@ func TestTimeoutThatTheServerGrants(t *testing.T) {
 // dial connects with a session of its own.
 func dial(t testing.TB) (*zk.Conn, *Session) {
 	t.Helper()
+	return dialBy(t, nil)
+}
+
+func dialBy(t testing.TB, by zk.Dialer) (*zk.Conn, *Session) {
+	t.Helper()
 	servers := os.Getenv("LEADERSCOPE_ZOOKEEPER")
 	if servers == "" {
 		t.Fatal("LEADERSCOPE_ZOOKEEPER is not set; it names servers, such as 127.0.0.1:2181")
 	}
 	s := &Session{}
 	conn, events, err := zk.Connect(strings.Split(servers, ","), asked, zk.WithLogInfo(false),
-		zk.WithEventCallback(s.Event), zk.WithDialer(s.Dialer(nil)))
+		zk.WithEventCallback(s.Event), zk.WithDialer(s.Dialer(by)))
 	if err != nil {
 		t.Fatal(err)
 	}
