@@ -16,18 +16,19 @@ demo: ## Three replicas on an embedded etcd, faults injected, alerts seen firing
 
 generate: ## Write dashboards, rules and docs/metrics.md anew from the catalogue
 	go run ./internal/metricsdoc docs/metrics.md
+	go run ./internal/electorsdoc internal/itest/results docs/electors.md
 	go run ./cmd/gen-dashboards --out dashboards/generated --format grafana
 	go run ./cmd/gen-dashboards --out alerts/generated --format prometheus
 
 test: ## Run every module's tests with the race detector; needs no server
 	@for m in $(MODULES); do echo "== $$m"; (cd $$m && go test -race ./...); done
 
-integration: ## Run the demo against real servers: apt's Prometheus evaluates the generated rules
+integration: ## Tests against real servers: Prometheus evaluates the rules, electors under faults
 	./scripts/integration
 
 lint: ## gofmt, go vet and staticcheck over every module
 	@unformatted=$$(git ls-files '*.go' | xargs gofmt -l); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
-	@for m in $(MODULES); do echo "== $$m"; (cd $$m && go vet ./... && go run $(STATICCHECK) ./...); done
+	@for m in $(MODULES); do echo "== $$m"; (cd $$m && go vet -tags integration ./... && go run $(STATICCHECK) -tags integration ./...); done
 
 bench: ## Print what the recording path costs, as ratios of one run
 	go run ./internal/bench
