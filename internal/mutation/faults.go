@@ -33,14 +33,7 @@ var faults = []fault{
 	{"lease usage is not recorded at the release", "term.go", "	t.settle(stopped)\n	t.used(stopped)\n", "	t.settle(stopped)\n"},
 	{"lease usage is not recorded at a renewal", "term.go", "		t.used(now)\n		t.extend(start, end)", "		t.extend(start, end)"},
 	{"a loss does not reach the body's context", "termstate.go", "			cancel(why)\n", "			_ = cancel\n"},
-	{"a loss that is told twice ends the term twice", "term.go", "	if t.stoppedAt() != 0 {
-		s.mu.Unlock()
-		return
-	}
-	t.settle(now)
-	x, ended := t.end(now, end)", "	t.ended = false
-	t.settle(now)
-	x, ended := t.end(now, end)"},
+	{"a loss that is told twice ends the term twice", "term.go", "	if t.stoppedAt() != 0 {\n		s.mu.Unlock()\n		return\n	}\n	t.settle(now)\n	x, ended := t.end(now, end)", "	t.ended = false\n	t.settle(now)\n	x, ended := t.end(now, end)"},
 	{"a lower fencing token goes unseen", "termstate.go", "		e.s.regressions++\n", ""},
 	{"the pending age is the youngest attempt's", "reading.go", "oldest := s.pending.first", "oldest := s.pending.last"},
 	{"forgetting one handle takes the other's series", "middleware.go", "gone := len(s.handles) == 0 && m.series[s.label] == s", "gone := m.series[s.label] == s"},
