@@ -14,13 +14,15 @@ import (
 // cycle records, by hand.
 type children struct {
 	attempts, acquired, ended, releases, overruns prometheus.Counter
-	pending, active, last, expiry                 prometheus.Gauge
+	pending, pendingAge, active                   prometheus.Gauge
+	last, expiry, headroom                        prometheus.Gauge
 	acquire, execution, usage                     prometheus.Observer
 }
 
 type vectors struct {
 	attempts, acquired, ended, releases, overruns *prometheus.CounterVec
-	pending, active, last, expiry                 *prometheus.GaugeVec
+	pending, pendingAge, active                   *prometheus.GaugeVec
+	last, expiry, headroom                        *prometheus.GaugeVec
 	acquire, execution, usage                     *prometheus.HistogramVec
 }
 
@@ -37,7 +39,8 @@ func newVectors() *vectors {
 	return &vectors{
 		attempts: counter(catalog.Attempts), acquired: counter(catalog.Acquired), ended: counter(catalog.TermsEnded),
 		releases: counter(catalog.Releases), overruns: counter(catalog.LeaseOverruns),
-		pending: gauge(catalog.Pending), active: gauge(catalog.Active), last: gauge(catalog.LastAcquired), expiry: gauge(catalog.LeaseExpiry),
+		pending: gauge(catalog.Pending), pendingAge: gauge(catalog.PendingAge), active: gauge(catalog.Active),
+		last: gauge(catalog.LastAcquired), expiry: gauge(catalog.LeaseExpiry), headroom: gauge(catalog.LeaseHeadroom),
 		acquire: histogram(catalog.AcquireDuration), execution: histogram(catalog.ExecutionDuration), usage: histogram(catalog.LeaseUsageRatio),
 	}
 }
@@ -58,8 +61,8 @@ func (v *vectors) of(lock string) children {
 		attempts: v.attempts.WithLabelValues(lock), acquired: v.acquired.WithLabelValues(lock),
 		ended:    v.ended.WithLabelValues(lock, catalog.Released.String()),
 		releases: v.releases.WithLabelValues(lock, catalog.ReleaseOK.String()), overruns: v.overruns.WithLabelValues(lock),
-		pending: v.pending.WithLabelValues(lock), active: v.active.WithLabelValues(lock),
-		last: v.last.WithLabelValues(lock), expiry: v.expiry.WithLabelValues(lock),
+		pending: v.pending.WithLabelValues(lock), pendingAge: v.pendingAge.WithLabelValues(lock), active: v.active.WithLabelValues(lock),
+		last: v.last.WithLabelValues(lock), expiry: v.expiry.WithLabelValues(lock), headroom: v.headroom.WithLabelValues(lock),
 		acquire: v.acquire.WithLabelValues(lock), execution: v.execution.WithLabelValues(lock), usage: v.usage.WithLabelValues(lock),
 	}
 }
@@ -74,11 +77,13 @@ func (c children) cycle(ctx context.Context) {
 	_ = lease{}
 	won := time.Now()
 	c.pending.Dec()
+	c.pendingAge.Set(0)
 	c.acquired.Inc()
 	c.acquire.Observe(won.Sub(asked).Seconds())
 	c.active.Inc()
 	c.last.Set(unix(won))
 	c.expiry.Set(unix(asked.Add(leaseLength)))
+	c.headroom.Set((leaseLength - won.Sub(asked)).Seconds())
 
 	ended := time.Now()
 	c.active.Dec()
@@ -101,11 +106,13 @@ func (v *vectors) lookupCycle(ctx context.Context, lock string) {
 	_ = lease{}
 	won := time.Now()
 	v.pending.WithLabelValues(lock).Dec()
+	v.pendingAge.WithLabelValues(lock).Set(0)
 	v.acquired.WithLabelValues(lock).Inc()
 	v.acquire.WithLabelValues(lock).Observe(won.Sub(asked).Seconds())
 	v.active.WithLabelValues(lock).Inc()
 	v.last.WithLabelValues(lock).Set(unix(won))
 	v.expiry.WithLabelValues(lock).Set(unix(asked.Add(leaseLength)))
+	v.headroom.WithLabelValues(lock).Set((leaseLength - won.Sub(asked)).Seconds())
 
 	ended := time.Now()
 	v.active.WithLabelValues(lock).Dec()
