@@ -16,6 +16,9 @@ import (
 // errLapsed is the cause of a term whose lease was not renewed in time.
 var errLapsed = errors.New("etcdlock: lease was not renewed in time")
 
+// redialEvery is the time between dials while a renewal is due.
+const redialEvery = 100 * time.Millisecond
+
 // keeper is the client's Lease with a KeepAlive of its own: it renews with
 // requests of its own, so that the lease end counts from before the request, a
 // renewal that fails is seen, and a lease that ran out on this clock stays
@@ -171,8 +174,17 @@ func connected(ctx context.Context, c *clientv3.Client) error {
 		if state == connectivity.Ready {
 			return nil
 		}
-		if state == connectivity.Idle {
+		switch state {
+		case connectivity.Idle:
 			conn.Connect()
+		case connectivity.TransientFailure:
+			// gRPC waits a second and more before it dials again, and a lease
+			// would be over before a short cut was.
+			if !sleepUntil(ctx, time.Now().Add(redialEvery)) {
+				return ctx.Err()
+			}
+			conn.ResetConnectBackoff()
+			continue // the state may stay as it is until a dial has succeeded
 		}
 		if !conn.WaitForStateChange(ctx, state) {
 			return ctx.Err()
