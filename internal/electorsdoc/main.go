@@ -1,7 +1,8 @@
 // Command electorsdoc writes docs/electors.md from what the fault tests found
-// out:
+// out, or prints the short table of the README:
 //
 //	go run ./internal/electorsdoc internal/itest/results docs/electors.md
+//	go run ./internal/electorsdoc internal/itest/results -
 package main
 
 import (
@@ -32,22 +33,26 @@ func write(results, file string) error {
 	if err != nil {
 		return err
 	}
+	if file == "-" {
+		_, err = os.Stdout.Write(short(rows))
+		return err
+	}
 	return os.WriteFile(file, page(rows), 0o644)
 }
 
 // row is what a run of the fault tests wrote about one elector.
 type row struct {
-	Place    int
-	Elector  string
-	Module   string
-	Style    string
-	Server   string
-	Version  string
-	Seen     []string
-	Loss     string
-	Passed   []string
-	Overlaps bool
-	Note     string
+	Place   int
+	Elector string
+	Module  string
+	Style   string
+	Server  string
+	Version string
+	Seen    []string
+	Loss    string
+	Passed  []string
+	Hidden  bool
+	Note    string
 }
 
 func read(folder string) ([]row, error) {
@@ -109,6 +114,19 @@ func page(rows []row) []byte {
 	return b.Bytes()
 }
 
+// short is the table for the README.
+func short(rows []row) []byte {
+	var b bytes.Buffer
+	b.WriteString("| elector | adapter | lease end | renewals | how a loss shows | fencing token | tested against |\n")
+	b.WriteString("|---|---|---|---|---|---|---|\n")
+	for _, r := range rows {
+		adapter := fmt.Sprintf("[`%s`](%s)", r.Module, r.Module)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s %s |\n",
+			r.Elector, adapter, r.leaseEnd(), r.renewals(), r.loss(), r.token(), r.Server, r.Version)
+	}
+	return b.Bytes()
+}
+
 func notes(b *bytes.Buffer, rows []row) {
 	b.WriteString("\n## Notes\n\n")
 	for _, r := range rows {
@@ -126,10 +144,13 @@ func names(rows []row) string {
 	return strings.Join(all, " | ")
 }
 
-// allScenarios are the scenarios in the order in which they ran.
+// allScenarios are the scenarios in the order in which they ran, those of the
+// electors with most first.
 func allScenarios(rows []row) []string {
 	var all []string
-	for _, r := range rows {
+	most := slices.Clone(rows)
+	slices.SortStableFunc(most, func(a, b row) int { return len(b.Passed) - len(a.Passed) })
+	for _, r := range most {
 		for _, s := range r.Passed {
 			if !slices.Contains(all, s) {
 				all = append(all, s)
@@ -157,10 +178,14 @@ func (r row) seesRenewals() (good, failed bool) {
 }
 
 func (r row) leaseEnd() string {
-	if r.sees(catalog.LeaseHeadroom) {
+	switch {
+	case r.sees(catalog.LeaseHeadroom):
 		return "known"
+	case r.Hidden:
+		return "hidden"
+	default:
+		return "none"
 	}
-	return "none"
 }
 
 func (r row) renewals() string {
@@ -169,6 +194,8 @@ func (r row) renewals() string {
 		return "good and failed"
 	case good:
 		return "good"
+	case r.Hidden:
+		return "hidden"
 	default:
 		return "none"
 	}
@@ -194,14 +221,18 @@ func (r row) token() string {
 
 func (r row) hidden() string {
 	var missing []string
-	if !r.sees(catalog.LeaseHeadroom) {
+	switch {
+	case r.sees(catalog.LeaseHeadroom):
+	case r.Hidden:
+		missing = append(missing, "headroom")
+	default:
 		missing = append(missing, "headroom (there is no lease)")
 	}
 	good, failed := r.seesRenewals()
 	switch {
-	case !good:
+	case !good && r.Hidden:
 		missing = append(missing, "renewals")
-	case !failed:
+	case good && !failed:
 		missing = append(missing, "failed renewals")
 	}
 	if good && !r.sees(catalog.RenewalDuration) {

@@ -8,17 +8,28 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"log"
+	"net/http"
 	"time"
 
+	"cirello.io/dynamolock/v2"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/bsm/redislock"
+	"github.com/go-logr/logr"
 	"github.com/go-redsync/redsync/v4"
 	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
 	_ "github.com/go-sql-driver/mysql"
+	"github.com/go-zookeeper/zk"
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/rueidis"
+	"github.com/redis/rueidis/rueidislock"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,11 +37,14 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/etcdlock"
 	"github.com/leaderscope/leaderscope/instrument/k8slease"
 	"github.com/leaderscope/leaderscope/instrument/natskv"
+	"github.com/leaderscope/leaderscope/instrument/zklock"
 	"github.com/leaderscope/leaderscope/internal/itest/server"
 )
 
@@ -54,6 +68,10 @@ type elector struct {
 	slow time.Duration
 	// bound says that the lock lives and dies with its connection.
 	bound bool
+	// hidden says that the library renews a lease whose end nobody else knows;
+	// within is how long a loss may go unnoticed.
+	hidden bool
+	within time.Duration
 
 	// connect returns an elector of this lock, and how to let go of the server.
 	connect func(ctx context.Context, address, lock, id string) (instrument.Acquirer, func(), error)
@@ -70,6 +88,14 @@ var electors = []elector{
 		lease: lease, waits: true, renews: true, fenced: true, slow: time.Second,
 		options:  []instrument.ElectionOption{instrument.Hold(), instrument.Backend("kubernetes")},
 		campaign: kubernetesLease,
+		note:     "the conformance suite is for acquirers, which this is not; the adapter's own tests ask what it asks.",
+	},
+	{
+		name: "controller-runtime manager", module: "instrument/k8slease", style: "campaign in a framework", server: "kube-apiserver",
+		lease: lease, waits: true, renews: true, fenced: true, slow: time.Second,
+		options:  []instrument.ElectionOption{instrument.Hold(), instrument.Backend("kubernetes")},
+		campaign: kubernetesManager,
+		note:     "only the resource lock is wrapped, through `LeaderElectionResourceLockInterface`: that the elector gave up shows as a lease that runs out, until a poll shows the next holder.",
 	},
 	{
 		name: "etcd concurrency.Election", module: "instrument/etcdlock", style: "campaign and hold", server: "etcd",
@@ -104,9 +130,33 @@ var electors = []elector{
 		connect: redsyncMutex, body: renewing,
 	},
 	{
+		name: "rueidislock", module: "instrument", style: "lock, renewed by the library", server: "redis",
+		hidden: true, within: lease, slow: 500 * time.Millisecond,
+		options: []instrument.ElectionOption{instrument.Backend("redis"), instrument.HiddenRenewals(),
+			instrument.Classify(instrument.Rueidislock(rueidislock.ErrNotLocked))},
+		connect: rueidisLock,
+		note:    "the library retries a failed backend for ever without a word: the attempt stays pending.",
+	},
+	{
+		name: "go-zookeeper", module: "instrument/zklock", style: "campaign and hold", server: "zookeeper",
+		lease: lease, waits: true, renews: true, fenced: true, slow: time.Second,
+		options: []instrument.ElectionOption{instrument.Hold(), instrument.LeaseDuration(lease), instrument.Backend("zookeeper")},
+		connect: zooKeeper,
+		note:    "a session outlives its lease end when its server was away meanwhile; `leader_active` is 0 until the first answer.",
+	},
+	{
+		name: "dynamolock", module: "instrument", style: "lock, renewed by the caller", server: "dynalite",
+		lease: lease, waits: true, slow: 500 * time.Millisecond,
+		options: []instrument.ElectionOption{instrument.Backend("dynamodb"), instrument.Classify(
+			instrument.Dynamolock[*dynamolock.LockNotGrantedError](dynamolock.ErrLockAlreadyReleased))},
+		connect: dynamoLock, body: renewing,
+		note: "tested against an emulator. With `FailIfLocked` the library never takes over from a holder that died; it needs to wait for a lease.",
+	},
+	{
 		name: "PostgreSQL advisory lock", module: "instrument", style: "lock", server: "postgres",
 		waits: true, bound: true, slow: time.Second,
 		options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("postgres")},
+		note:    "the lock lives with its connection and has no lease: a holder learns of a broken connection at its next check, and two may show until then.",
 		connect: advisory("pgx", "postgres://postgres@%s/postgres?connect_timeout=2", func(lock string) instrument.SQLLock {
 			h := fnv.New64a()
 			h.Write([]byte(lock))
@@ -117,27 +167,44 @@ var electors = []elector{
 		name: "MariaDB GET_LOCK", module: "instrument", style: "lock", server: "mariadb",
 		waits: true, bound: true, slow: time.Second,
 		options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("mariadb")},
+		note:    "as PostgreSQL's.",
 		connect: advisory("mysql", "root@tcp(%s)/?timeout=2s", instrument.MariaDBLock),
 	},
 }
 
+func kubernetesConfig(address string) *rest.Config {
+	return &rest.Config{
+		Host: "https://" + address, BearerToken: server.KubernetesToken,
+		TLSClientConfig: rest.TLSClientConfig{Insecure: true}, Timeout: 1500 * time.Millisecond,
+	}
+}
+
+func kubernetesLock(address, lock, id string) (resourcelock.Interface, error) {
+	clients, err := kubernetes.NewForConfig(kubernetesConfig(address))
+	if err != nil {
+		return nil, err
+	}
+	return &resourcelock.LeaseLock{
+		LeaseMeta: metav1.ObjectMeta{Namespace: "default", Name: lock}, Client: clients.CoordinationV1(),
+		LockConfig: resourcelock.ResourceLockConfig{Identity: id},
+	}, nil
+}
+
+const (
+	renewDeadline = lease * 3 / 4
+	retryPeriod   = lease / 8
+)
+
 // kubernetesLease is a replica that campaigns again whenever its elector has
 // stopped.
 func kubernetesLease(ctx context.Context, address, lock, id string, e *instrument.Election) error {
-	clients, err := kubernetes.NewForConfig(&rest.Config{
-		Host: "https://" + address, BearerToken: server.KubernetesToken,
-		TLSClientConfig: rest.TLSClientConfig{Insecure: true}, Timeout: 1500 * time.Millisecond,
-	})
+	l, err := kubernetesLock(address, lock, id)
 	if err != nil {
 		return err
 	}
 	for ctx.Err() == nil {
 		elector, err := leaderelection.NewLeaderElector(k8slease.Instrument(leaderelection.LeaderElectionConfig{
-			Lock: &resourcelock.LeaseLock{
-				LeaseMeta: metav1.ObjectMeta{Namespace: "default", Name: lock}, Client: clients.CoordinationV1(),
-				LockConfig: resourcelock.ResourceLockConfig{Identity: id},
-			},
-			LeaseDuration: lease, RenewDeadline: lease * 3 / 4, RetryPeriod: lease / 8, ReleaseOnCancel: true, Name: lock,
+			Lock: l, LeaseDuration: lease, RenewDeadline: renewDeadline, RetryPeriod: retryPeriod, ReleaseOnCancel: true, Name: lock,
 			Callbacks: leaderelection.LeaderCallbacks{
 				OnStartedLeading: func(ctx context.Context) { <-ctx.Done() },
 				OnStoppedLeading: func() {},
@@ -147,6 +214,32 @@ func kubernetesLease(ctx context.Context, address, lock, id string, e *instrumen
 			return err
 		}
 		elector.Run(ctx)
+	}
+	return nil
+}
+
+// kubernetesManager starts another manager whenever one has ended, as a
+// container does that is restarted.
+func kubernetesManager(ctx context.Context, address, lock, id string, e *instrument.Election) error {
+	l, err := kubernetesLock(address, lock, id)
+	if err != nil {
+		return err
+	}
+	wrapped := k8slease.Lock(l, e)
+	duration, deadline, period := lease, renewDeadline, retryPeriod
+	for ctx.Err() == nil {
+		m, err := manager.New(kubernetesConfig(address), manager.Options{
+			Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"},
+			LeaderElection: true, LeaderElectionID: lock, LeaderElectionResourceLockInterface: wrapped,
+			LeaderElectionReleaseOnCancel: true, LeaseDuration: &duration, RenewDeadline: &deadline, RetryPeriod: &period,
+		})
+		if err == nil {
+			err = m.Start(ctx)
+		}
+		if err != nil {
+			log.Printf("%s: %v", id, err)
+			time.Sleep(100 * time.Millisecond)
+		}
 	}
 	return nil
 }
@@ -218,6 +311,77 @@ func redsyncMutex(_ context.Context, address, lock, _ string) (instrument.Acquir
 	return instrument.AcquirerFunc(func(ctx context.Context) (instrument.Lease, error) {
 		return instrument.RedsyncTryMutex(locker.NewMutex(lock, redsync.WithExpiry(lease))).Acquire(ctx)
 	}), func() { client.Close() }, nil
+}
+
+func rueidisLock(_ context.Context, address, lock, _ string) (instrument.Acquirer, func(), error) {
+	locker, err := rueidislock.NewLocker(rueidislock.LockerOption{
+		ClientOption: rueidis.ClientOption{InitAddress: []string{address}},
+		KeyMajority:  1, KeyValidity: lease, ExtendInterval: lease / 4, TryNextAfter: time.Second,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return instrument.ContextLock(locker.TryWithContext, lock), locker.Close, nil
+}
+
+func zooKeeper(_ context.Context, address, lock, id string) (instrument.Acquirer, func(), error) {
+	session := new(zklock.Session)
+	conn, _, err := zk.Connect([]string{address}, lease, zk.WithLogInfo(false), zk.WithLogger(log.New(io.Discard, "", 0)),
+		zk.WithEventCallback(session.Event), zk.WithDialer(session.Dialer(nil)))
+	if err != nil {
+		return nil, nil, err
+	}
+	return zklock.New(conn, session, "/leaderscope/"+lock, id, zk.WorldACL(zk.PermAll)), conn.Close, nil
+}
+
+// dynamoLock waits for a lease to run out, and asks for a heartbeat after it
+// has won: that shows when the lease began.
+func dynamoLock(ctx context.Context, address, lock, id string) (instrument.Acquirer, func(), error) {
+	db := dynamodb.New(dynamodb.Options{
+		Region: "local", BaseEndpoint: aws.String("http://" + address), RetryMaxAttempts: 1,
+		Credentials: credentials.NewStaticCredentialsProvider("id", "key", ""),
+		HTTPClient:  &http.Client{Timeout: 1500 * time.Millisecond},
+	})
+	const table = "locks"
+	client, err := dynamolock.New(db, table, dynamolock.WithLeaseDuration(lease), dynamolock.DisableHeartbeat(),
+		dynamolock.WithOwnerName(fmt.Sprint(id, time.Now().UnixNano())))
+	if err != nil {
+		return nil, nil, err
+	}
+	_, _ = client.CreateTable(table, dynamolock.WithProvisionedThroughput(&types.ProvisionedThroughput{
+		ReadCapacityUnits: aws.Int64(5), WriteCapacityUnits: aws.Int64(5),
+	})) // another may have made it
+	out, err := db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
+	if err == nil && out.Table.TableStatus != types.TableStatusActive {
+		err = fmt.Errorf("table is %s", out.Table.TableStatus)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return instrument.AcquirerFunc(func(ctx context.Context) (instrument.Lease, error) {
+		l, err := client.AcquireLockWithContext(ctx, lock)
+		if err != nil {
+			return nil, err
+		}
+		var end time.Time
+		beat := func(ctx context.Context) error {
+			asked := time.Now()
+			err := client.SendHeartbeatWithContext(ctx, l)
+			if err == nil {
+				end = asked.Add(lease)
+			}
+			return err
+		}
+		if err := beat(ctx); err != nil {
+			return nil, err
+		}
+		return instrument.NewLease(func(ctx context.Context) error {
+			if ok, err := client.ReleaseLockWithContext(ctx, l); err != nil || ok {
+				return err
+			}
+			return instrument.ErrSessionLost
+		}, instrument.RenewWith(beat), instrument.ExpiryFrom(func() time.Time { return end })), nil
+	}), func() {}, nil
 }
 
 // advisory checks its connection every half second.

@@ -123,18 +123,12 @@ func scrape(ctx context.Context, client *http.Client, address string) (r reading
 	return r, json.NewDecoder(resp.Body).Decode(&r)
 }
 
-// judge holds a reading to what must be true of every one.
+// judge holds a reading to what must be true of every one, and keeps it.
 func (p *process) judge(r reading) {
-	if r.Broken != "" {
-		p.t.Errorf("%s: invariant broken: %s in %v", p.id, r.Broken, r.Series)
+	if why := r.wrong(); why != "" {
+		p.t.Errorf("%s: %s in %v", p.id, why, r.Series)
 	}
 	leads := r.Series[of(catalog.Active)] > 0
-	if end, known := r.Series[of(catalog.LeaseExpiry)]; known && leads {
-		// The reading is from At or later.
-		if over := float64(r.At.UnixNano())/1e9 - end; over > 0.005 {
-			p.t.Errorf("%s: active %.3f s after its lease end: %v", p.id, over, r.Series)
-		}
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last = r

@@ -47,6 +47,44 @@ type reading struct {
 	Broken string
 }
 
+// wrong says what cannot be true of a reading; empty when nothing is. The
+// reading is of At or later, and the clock that times are rounded by is the
+// wall's.
+func (r reading) wrong() string {
+	if r.Broken != "" {
+		return "invariant broken: " + r.Broken
+	}
+	end, known := r.Series[of(catalog.LeaseExpiry)]
+	over := float64(r.At.UnixNano())/1e9 - end
+	if known && r.Series[of(catalog.Active)] > 0 && over > 0.005 {
+		return fmt.Sprintf("active %.3f s after the lease end", over)
+	}
+	return ""
+}
+
+func TestAReadingThatCannotBeTrueIsFound(t *testing.T) {
+	at := time.Unix(1000, 0)
+	held := func(active, end float64) electtest.Series {
+		return electtest.Series{of(catalog.Active): active, of(catalog.LeaseExpiry): end}
+	}
+	for name, c := range map[string]struct {
+		reading reading
+		wrong   bool
+	}{
+		"within the lease":           {reading{At: at, Series: held(1, 1001)}, false},
+		"not active after it":        {reading{At: at, Series: held(0, 999)}, false},
+		"active after it":            {reading{At: at, Series: held(1, 999.9)}, true},
+		"active without a known end": {reading{At: at, Series: electtest.Series{of(catalog.Active): 1}}, false},
+		"books that do not balance":  {reading{At: at, Series: held(0, 1001), Broken: "attempts 2, outcomes 1"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if why := c.reading.wrong(); (why != "") != c.wrong {
+				t.Errorf("said %q", why)
+			}
+		})
+	}
+}
+
 // run is a replica: it leads when it can, answers scrapes, gives the lock back
 // at SIGTERM and prints what it would export then. It goes with the test.
 func (o order) run() error {

@@ -123,7 +123,7 @@ func startZooKeeper() (Server, error) {
 		return nil, err
 	}
 	config := filepath.Join(dir, "zk.cfg")
-	text := fmt.Sprintf("tickTime=500\ndataDir=%s\nclientPort=%s\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\n4lw.commands.whitelist=ruok\n", dir, port)
+	text := fmt.Sprintf("tickTime=500\ndataDir=%s\nclientPort=%s\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\n4lw.commands.whitelist=srvr\n", dir, port)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func startZooKeeper() (Server, error) {
 	version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(jars[0]), "zookeeper-"), ".jar")
 	return run(&daemon{
 		version: version, address: address, dir: dir, stop: syscall.SIGTERM,
-		ready: answers(address, "ruok", "imok"),
+		ready: answers(address, "srvr", "Zookeeper version"),
 		command: func() *exec.Cmd {
 			return exec.Command(java, "-Xmx128m", "-cp", "/etc/zookeeper/conf:/usr/share/java/zookeeper.jar:/usr/share/java/*",
 				"org.apache.zookeeper.server.quorum.QuorumPeerMain", config)

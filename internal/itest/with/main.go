@@ -66,6 +66,9 @@ func run(args []string) (code int, err error) {
 }
 
 func variable(name string) string {
+	if name == "dynalite" {
+		name = "dynamodb" // which it stands for
+	}
 	return "LEADERSCOPE_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
