@@ -47,7 +47,8 @@ type process struct {
 	terms    []*span
 }
 
-// span is when a term was first and last seen.
+// span is when a term was first and last seen for certain: each reading took
+// a while.
 type span struct {
 	name     string
 	from, to time.Time
@@ -138,7 +139,7 @@ func (p *process) judge(r reading) {
 	}
 	name := fmt.Sprintf("%s, life %d, term %v", p.id, p.life, r.Series[of(catalog.Acquired)])
 	if n := len(p.terms); n == 0 || p.terms[n-1].name != name {
-		p.terms = append(p.terms, &span{name: name, from: r.At})
+		p.terms = append(p.terms, &span{name: name, from: r.Until})
 	}
 	p.terms[len(p.terms)-1].to = r.At
 }

@@ -40,11 +40,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// reading is what a replica would export, read just after At.
+// reading is what a replica would export, read between At and Until.
 type reading struct {
-	At     time.Time
-	Series electtest.Series
-	Broken string
+	At, Until time.Time
+	Series    electtest.Series
+	Broken    string
 }
 
 // wrong says what cannot be true of a reading; empty when nothing is. The
@@ -97,7 +97,9 @@ func (o order) run() error {
 		return err
 	}
 	read := func() reading {
-		r := reading{At: time.Now(), Series: electtest.Read(m, "lock")}
+		r := reading{At: time.Now()}
+		r.Series = electtest.Read(m, "lock")
+		r.Until = time.Now()
 		r.Broken = electtest.Broken(r.Series)
 		return r
 	}
