@@ -58,6 +58,20 @@ func TestALeaderShowsItsTermHeadroomRenewalsAndWork(t *testing.T) {
 	})
 }
 
+func TestASecondRenewalInASecondDoesNotMoveTheLeaseEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newCluster().replica(t, "a")
+		r.config.RetryPeriod = 400 * time.Millisecond
+		stop := r.run()
+		time.Sleep(900 * time.Millisecond) // renewed at 0.0, 0.4 and 0.8 s
+		r.want(electtest.Series{renewals(catalog.RenewalOK): 3, of(catalog.LeaseHeadroom): 14.1})
+		time.Sleep(400 * time.Millisecond) // and at 1.2 s
+		r.want(electtest.Series{renewals(catalog.RenewalOK): 4, of(catalog.LeaseHeadroom): 14.9})
+		stop()
+		synctest.Wait()
+	})
+}
+
 func TestRightAfterAGracefulStopNobodyLeads(t *testing.T) {
 	for name, release := range map[string]bool{"with a release": true, "without a release": false} {
 		t.Run(name, func(t *testing.T) {

@@ -16,14 +16,31 @@ import (
 type lease struct {
 	token uint64
 
-	mu  sync.Mutex
-	end time.Time
+	mu     sync.Mutex
+	end    time.Time
+	second int64     // of the RenewTime written last
+	first  time.Time // when the first write of that second was sent
 }
 
 func newLease(asked time.Time, record resourcelock.LeaderElectionRecord) *lease {
 	l := &lease{token: uint64(max(record.LeaderTransitions, 0))}
+	l.second, l.first = record.RenewTime.Unix(), asked
 	l.extend(asked, record)
 	return l
+}
+
+// asks is the instant from which the others may count the lease once this
+// record is written. They tell records apart by the whole second of their
+// RenewTime, so a second renewal within a second, or one whose answer was
+// lost, does not make them wait longer.
+func (l *lease) asks(record resourcelock.LeaderElectionRecord) time.Time {
+	now := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if second := record.RenewTime.Unix(); second != l.second {
+		l.second, l.first = second, now
+	}
+	return l.first
 }
 
 func (l *lease) extend(asked time.Time, record resourcelock.LeaderElectionRecord) {
@@ -32,8 +49,8 @@ func (l *lease) extend(asked time.Time, record resourcelock.LeaderElectionRecord
 	l.end = asked.Add(time.Duration(record.LeaseDurationSeconds) * time.Second)
 }
 
-// Expiry is the instant just before the last good request, plus the length
-// that the record tells the others.
+// Expiry is the instant just before the last good request, or before the first
+// of its second, plus the length that the record tells the others.
 func (l *lease) Expiry() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -133,7 +133,7 @@ func attemptError(err error) error {
 func (l *lock) renew(ctx context.Context, t *instrument.Term, held *lease, r round, record resourcelock.LeaderElectionRecord, write writer) error {
 	var err error
 	_ = t.Renew(withRequest(ctx, func(ctx context.Context) error {
-		asked := time.Now()
+		asked := held.asks(record)
 		err = write(ctx, record)
 		switch {
 		case err == nil:
