@@ -138,9 +138,20 @@ func (c *candidate) leave(ended <-chan struct{}) error {
 		return nil
 	case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrSessionExpired):
 		return fmt.Errorf("zklock: release: %w: %w", instrument.ErrSessionLost, err)
+	case isClosed(ended): // the client is between two sessions; the node went with the first
+		return fmt.Errorf("zklock: release: %w: %w", instrument.ErrSessionLost, err)
 	default:
 		c.withdraw(ended)
 		return fmt.Errorf("zklock: release: %w", err)
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 
