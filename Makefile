@@ -7,7 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 MODULES := $(dir $(shell git ls-files go.mod '*/go.mod'))
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## Three replicas on an embedded etcd, faults injected, alerts seen firing (about 3 minutes)
 	@echo "building the demo (etcd and Prometheus from source: a few minutes the first time, seconds later)"
@@ -16,14 +16,18 @@ demo: ## Three replicas on an embedded etcd, faults injected, alerts seen firing
 
 generate: ## Write dashboards, rules and docs/metrics.md anew from the catalogue
 	go run ./internal/metricsdoc docs/metrics.md
+	go run ./internal/electorsdoc internal/itest/results docs/electors.md
 	go run ./cmd/gen-dashboards --out dashboards/generated --format grafana
 	go run ./cmd/gen-dashboards --out alerts/generated --format prometheus
 
 test: ## Run every module's tests with the race detector; needs no server
 	@for m in $(MODULES); do echo "== $$m"; (cd $$m && go test -race ./...); done
 
-integration: ## Tests against real servers: Prometheus evaluates the rules, electors under faults
+integration: ## Real Prometheus servers evaluate the rules on the demo, and store what each exporter sends
 	./scripts/integration
+
+integration-backends: ## Electors under faults on etcd, Redis, PostgreSQL, MariaDB, ZooKeeper, NATS, Kubernetes, DynamoDB
+	./scripts/integration-backends
 
 lint: ## gofmt, go vet and staticcheck over every module
 	@unformatted=$$(git ls-files '*.go' | xargs gofmt -l); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
@@ -38,4 +42,4 @@ mutation: ## Seed faults into the election core, one at a time; each must fail a
 screenshots: ## Draw docs/images from the demo's data (about four minutes; needs prometheus and DRAW)
 	./scripts/screenshots
 
-.PHONY: help demo generate test integration lint bench mutation screenshots
+.PHONY: help demo generate test integration integration-backends lint bench mutation screenshots
