@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
 // times prints the promtool notation of a value that stays for n intervals.
@@ -164,7 +166,7 @@ func flappingScenarios() []scenario {
 				leader_attempts_total{instance="i1"} 0+1x60
 				leader_acquired_total{instance="i1"} 0+1x60`},
 		{id: "D7", name: "Prometheus starts beside ten replicas that have all led before", every: 15 * time.Second, end: 20 * time.Minute,
-			load: led(10) + fleet(10, "leader_acquired_total", "9x80") + fleet(10, "leader_last_acquired_timestamp_seconds", "-7200x80")},
+			load: led(10) + fleet(10, catalog.Acquired.Name, "9x80") + fleet(10, catalog.LastAcquired.Name, "-7200x80")},
 		{id: "D8", name: "ten replicas restart one after the other", every: 15 * time.Second, end: 30 * time.Minute,
 			load: led(10) + restart(10, 20, 3, 1)},
 		{id: "D9", name: "two Prometheus replicas see three handovers each", every: 30 * time.Second, end: 30 * time.Minute,
@@ -244,7 +246,7 @@ func fleet(n int, metric, values string) string {
 
 // led is a held lock with a leader and enough followers to make n replicas.
 func led(n int) string {
-	return held + fleet(n-1, "leader_active", "0x120") + `leader_active{instance="leader"} 1x120` + "\n"
+	return held + fleet(n-1, catalog.Active.Name, "0x120") + `leader_active{instance="leader"} 1x120` + "\n"
 }
 
 // relay is n replicas that win at birth, each born so many samples after the
@@ -259,9 +261,9 @@ func relay(n, apart int, every time.Duration, zeros, life int) string {
 		line := func(metric, values string) {
 			fmt.Fprintf(&out, "\n%s{instance=\"r%d\"} %s%s stale", metric, i, before, values)
 		}
-		line("leader_acquired_total", unwon+times(1, life))
-		line("leader_active", unwon+times(1, life))
-		line("leader_last_acquired_timestamp_seconds", unborn+times(wonAt, life))
+		line(catalog.Acquired.Name, unwon+times(1, life))
+		line(catalog.Active.Name, unwon+times(1, life))
+		line(catalog.LastAcquired.Name, unborn+times(wonAt, life))
 	}
 	return out.String() + "\n"
 }

@@ -1,6 +1,10 @@
 package alerts
 
-import "time"
+import (
+	"time"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+)
 
 func backendScenarios() []scenario {
 	return []scenario{
@@ -252,7 +256,7 @@ func lossScenarios() []scenario {
 				leader_work_after_loss_seconds_total{instance="i1"} 0x19 2x60
 				leader_work_after_loss_seconds_total{instance="i2"} 0x80`},
 		{id: "W2", name: "six replicas notice a loss within two seconds each", every: 15 * time.Second, end: 20 * time.Minute,
-			load: ran + fleet(6, "leader_work_after_loss_seconds_total", "0x19 2x60")},
+			load: ran + fleet(6, catalog.WorkAfterLoss.Name, "0x19 2x60")},
 		{id: "W3", name: "work after the losses of yesterday", every: 15 * time.Second, end: 20 * time.Minute,
 			load: ran + `
 				leader_work_after_loss_seconds_total{instance="i1"} _x9 400x60`},
