@@ -142,6 +142,16 @@ func TestReleaseThatCannotBeSentIsMadeUpFor(t *testing.T) {
 	waitFor(t, func() bool { return server.count("/leader") == 0 })
 }
 
+func TestReleaseBetweenTwoSessionsSaysThatTheSessionWasLost(t *testing.T) {
+	c := newTree().connect()
+	lease := acquire(t, c.elector("/leader"))
+	c.expire()
+	c.set(zk.ErrNoServer) // the client dials for its next session
+	if err := lease.Release(t.Context()); !errors.Is(err, instrument.ErrSessionLost) {
+		t.Errorf("release: %v", err)
+	}
+}
+
 func TestServerThatIsAwayIsAFailedRenewalAndTheLockIsStillOursAfterwards(t *testing.T) {
 	c := newTree().connect()
 	lease := acquire(t, c.elector("/leader"))
