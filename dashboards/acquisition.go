@@ -50,21 +50,20 @@ func (q queries) backendErrors() *timeseries.PanelBuilder {
 			"the alert's. All locks at once: the backend or the network. One lock: its settings or rights.",
 		unit: units.PercentUnit, noValue: "no attempts", width: 8, height: 8,
 		steps:   []dashboard.Threshold{base(green), from(t.ErrorShare, orange), from(t.ErrorShareCritical, red)},
-		targets: []target{{expr: q.most(q.errorShare()), legend: q.legend}},
+		targets: []target{{expr: q.most(q.facts.ErrorShare()), legend: q.legend}},
 	}), "max").
 		Min(0).AxisSoftMax(1)
 }
 
 func (q queries) waiting() *timeseries.PanelBuilder {
-	led := q.held(query.Op(q.active(), ">", query.Number(0)))
-	oldest := q.locks.By("max", q.locks.Metric(catalog.PendingAge))
+	led := q.facts.Held(query.Op(q.facts.Active(), ">", query.Number(0)))
 	return ranking(linePanel(about{
 		id: panel.Waiting, title: "Waiting for a lock",
 		description: "Age of the oldest attempt in flight. Standbys of a held lock that has a leader wait for as long as it leads and " +
 			"are left out. A line that climbs is a lock that nobody gets: its holder hangs, or the backend does.",
 		unit: units.Seconds, noValue: "nobody waits", width: 8, height: 8,
 		steps:   plain(),
-		targets: []target{{expr: q.most(query.Op(oldest, "unless", led)), legend: q.legend}},
+		targets: []target{{expr: q.most(query.Op(q.facts.Oldest(), "unless", led)), legend: q.legend}},
 	}), "max").
 		Min(0)
 }

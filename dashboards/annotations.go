@@ -16,7 +16,7 @@ import (
 // annotations mark moments on every panel that has a time axis.
 func (q queries) annotations() []cog.Builder[dashboard.AnnotationQuery] {
 	return []cog.Builder[dashboard.AnnotationQuery]{
-		q.annotation("Leadership won", blue, q.won(), q.legend, q.cfg.Scope.Labels...),
+		q.annotation("Leadership won", blue, q.facts.Won(), q.legend, q.cfg.Scope.Labels...),
 		q.annotation("Alert firing", red, q.alerting(), "{{"+labels.AlertName+"}} "+q.legend, labels.AlertName),
 		q.annotation("Replica started", grey, q.started(), "{{"+q.cfg.Scope.Holder+"}}", q.cfg.Scope.Holder),
 	}
@@ -35,14 +35,7 @@ func (q queries) annotation(name, color string, e query.Expr, text string, tags 
 	return b
 }
 
-func (q queries) eventWindow() string { return duration(4 * q.cfg.Scope.ScrapeInterval) }
-
-// won are the moments at which a lock that is campaigned for was won. Locks
-// taken for single runs are won all the time.
-func (q queries) won() query.Expr {
-	won := query.Over("increase", q.locks.Metric(catalog.Acquired), q.eventWindow())
-	return q.held(query.Op(q.locks.By("sum", won), ">", query.Number(0.5)))
-}
+func (q queries) eventWindow() string { return q.facts.RateWindow }
 
 // alerting are the alerts of the locks shown, and those that name no lock.
 func (q queries) alerting() query.Expr {

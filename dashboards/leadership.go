@@ -47,8 +47,8 @@ func (q queries) holders() *timeseries.PanelBuilder {
 		unit: units.Short, noValue: "no data", width: 12, height: 8,
 		steps: plain(),
 		targets: []target{
-			{ref: "Claimed", expr: q.most(q.claims()), legend: q.legend},
-			{ref: "Crowded", expr: q.most(q.crowded()), legend: "too many: " + q.legend},
+			{ref: "Claimed", expr: q.most(q.facts.Claims()), legend: q.legend},
+			{ref: "Crowded", expr: q.most(q.facts.Crowded()), legend: "too many: " + q.legend},
 		},
 	}), "max").
 		Decimals(0).LineInterpolation(common.LineInterpolationStepAfter).

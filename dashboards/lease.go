@@ -30,7 +30,7 @@ func (q queries) leaseHeadroom() *timeseries.PanelBuilder {
 			"saw-tooth. Below the upper line the next hiccup loses the lock. Below 0 the lease is over: somebody else may lead already.",
 		unit: units.PercentUnit, noValue: "no lock is held, or no lease end is known", width: 12, height: 8,
 		steps:   q.leaseSteps(),
-		targets: []target{{expr: q.shortest(q.leaseLeft()), legend: q.legend}},
+		targets: []target{{expr: q.shortest(q.facts.LeaseLeft()), legend: q.legend}},
 	}), "min").
 		Max(1).
 		// A lock that was free for a while has no lease to draw a line over.
@@ -78,8 +78,8 @@ func (q queries) leaseOverruns() *timeseries.PanelBuilder {
 		unit: units.Short, noValue: "no lease known", width: 12, height: 8,
 		steps: plain(),
 		targets: []target{
-			{ref: "Near", expr: q.most(q.nearLease(rateInterval)), legend: "near: " + q.legend},
-			{ref: "Past", expr: q.most(q.overruns(rateInterval)), legend: "past: " + q.legend},
+			{ref: "Near", expr: q.most(q.facts.NearLeaseWithin(rateInterval)), legend: "near: " + q.legend},
+			{ref: "Past", expr: q.most(q.facts.Overruns(rateInterval)), legend: "past: " + q.legend},
 		},
 	}).
 		OverrideByQuery("Near", []dashboard.DynamicConfigValue{fixed(orange)}).

@@ -16,7 +16,7 @@ import (
 )
 
 func (q queries) holderNow() *stat.PanelBuilder {
-	leading := query.Op(q.locks.ByHolder("max", q.locks.Metric(catalog.Active)), ">", query.Number(0))
+	leading := q.facts.Leading()
 	on := query.On(q.locks.Labels)
 	holder := "{{" + q.cfg.Scope.Holder + "}}"
 	return statPanel(about{
@@ -26,10 +26,10 @@ func (q queries) holderNow() *stat.PanelBuilder {
 		unit: units.Short, noValue: "not reported", width: 7, height: 4,
 		steps: []dashboard.Threshold{base(green)},
 		targets: []target{
-			{ref: "Crowd", expr: query.Op(leading, "and "+on, q.crowded()), legend: holder},
-			{ref: "Holder", expr: query.Op(leading, "unless "+on, q.crowded()), legend: holder},
-			{ref: "Nobody", expr: q.leaderless(), legend: "nobody"},
-			{ref: "Idle", expr: q.run(query.Op(q.active(), "==", query.Number(0))), legend: "idle"},
+			{ref: "Crowd", expr: query.Op(leading, "and "+on, q.facts.Crowded()), legend: holder},
+			{ref: "Holder", expr: query.Op(leading, "unless "+on, q.facts.Crowded()), legend: holder},
+			{ref: "Nobody", expr: q.facts.Leaderless(), legend: "nobody"},
+			{ref: "Idle", expr: q.facts.Run(query.Op(q.facts.Active(), "==", query.Number(0))), legend: "idle"},
 		},
 	}).
 		OverrideByQuery("Crowd", []dashboard.DynamicConfigValue{fixed(red)}).
@@ -45,7 +45,7 @@ func (q queries) stateNow() *stat.PanelBuilder {
 			duration(q.cfg.Thresholds.LeaseWindow) + ", backend errors within " + duration(q.cfg.Thresholds.ErrorWindow) + ".",
 		unit: units.Short, noValue: "not reported", width: 5, height: 4,
 		steps:   plain(),
-		targets: []target{{expr: q.state(), legend: q.legend}},
+		targets: []target{{expr: q.facts.State(), legend: q.legend}},
 	}).
 		Mappings([]dashboard.ValueMapping{stateWords()}).
 		TextMode(common.BigValueTextModeValue)
@@ -59,8 +59,8 @@ func (q queries) leaseLeftNow() *stat.PanelBuilder {
 		unit: units.PercentUnit, noValue: "not held, or no lease end is known", width: 4, height: 4,
 		steps: q.leaseSteps(),
 		targets: []target{
-			{ref: "Share", expr: q.leaseLeft(), legend: "of the lease"},
-			{ref: "Time", expr: q.headroom(), legend: "time"},
+			{ref: "Share", expr: q.facts.LeaseLeft(), legend: "of the lease"},
+			{ref: "Time", expr: q.facts.Headroom(), legend: "time"},
 		},
 	}).
 		Decimals(0).
@@ -91,9 +91,9 @@ func (q queries) declared() *stat.PanelBuilder {
 		unit: units.Seconds, noValue: "nothing is declared", width: 4, height: 4,
 		steps: []dashboard.Threshold{base(grey)},
 		targets: []target{
-			{ref: "Lease", expr: q.leaseLength(), legend: "lease"},
+			{ref: "Lease", expr: q.facts.LeaseLength(), legend: "lease"},
 			{ref: "Cadence", expr: q.locks.By("max", q.locks.Metric(catalog.ExpectedInterval)), legend: "cadence"},
-			{ref: "Leaders", expr: q.allowed(), legend: "leaders"},
+			{ref: "Leaders", expr: q.facts.Allowed(), legend: "leaders"},
 		},
 	}).
 		OverrideByQuery("Leaders", []dashboard.DynamicConfigValue{property("unit", units.Short)}).

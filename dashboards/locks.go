@@ -71,19 +71,19 @@ func (q queries) columns() []column {
 	t := q.cfg.Thresholds
 	info := append(slices.Clone(q.locks.Labels), "mode", "backend", "family")
 	columns := []column{
-		{ref: "State", title: "State", expr: q.state(), style: stateStyle(), labels: []heading{
+		{ref: "State", title: "State", expr: q.facts.State(), style: stateStyle(), labels: []heading{
 			{label: catalog.LockName.Name, title: "Lock", style: []dashboard.DynamicConfigValue{
 				property("custom.minWidth", 190), property("links", []any{q.lockLink("${__value.raw:percentencode}")})}}}},
-		{ref: "Leader", expr: q.holder(), labels: []heading{{label: q.cfg.Scope.Holder, title: "Leader", style: []dashboard.DynamicConfigValue{width(160)}}}},
-		{ref: "Leaders", title: "Leaders", expr: q.claims(), style: []dashboard.DynamicConfigValue{width(80)}},
-		{ref: "Allowed", title: "Allowed", expr: q.allowed(), style: []dashboard.DynamicConfigValue{width(80)}},
-		{ref: "Headroom", title: "Headroom", expr: q.headroom(), style: []dashboard.DynamicConfigValue{
+		{ref: "Leader", expr: q.facts.AnyLeader(), labels: []heading{{label: q.cfg.Scope.Holder, title: "Leader", style: []dashboard.DynamicConfigValue{width(160)}}}},
+		{ref: "Leaders", title: "Leaders", expr: q.facts.Claims(), style: []dashboard.DynamicConfigValue{width(80)}},
+		{ref: "Allowed", title: "Allowed", expr: q.facts.Allowed(), style: []dashboard.DynamicConfigValue{width(80)}},
+		{ref: "Headroom", title: "Headroom", expr: q.facts.Headroom(), style: []dashboard.DynamicConfigValue{
 			width(90), property("unit", units.Seconds), property("decimals", 1)}},
-		{ref: "Left", title: "Lease left", expr: q.leaseLeft(), style: []dashboard.DynamicConfigValue{
+		{ref: "Left", title: "Lease left", expr: q.facts.LeaseLeft(), style: []dashboard.DynamicConfigValue{
 			width(90), property("unit", units.PercentUnit), property("decimals", 0), textColored(),
 			// Unknown takes the base colour and is not red.
 			steps(base(grey), from(-1e6, red), from(0, orange), from(t.Headroom, green))}},
-		{ref: "Errors", title: "Backend errors", expr: q.errorShare(), style: []dashboard.DynamicConfigValue{
+		{ref: "Errors", title: "Backend errors", expr: q.facts.ErrorShare(), style: []dashboard.DynamicConfigValue{
 			width(125), property("unit", units.PercentUnit), property("decimals", 0), textColored(),
 			steps(base(grey), from(t.ErrorShare, orange), from(t.ErrorShareCritical, red))}},
 		{ref: "Acquired", title: "Last acquired", expr: query.Op(
@@ -96,7 +96,7 @@ func (q queries) columns() []column {
 	}
 	if q.cfg.Aliases {
 		alias := heading{label: query.AliasLabel, title: "Alias", style: []dashboard.DynamicConfigValue{width(150)}}
-		columns = slices.Insert(columns, 1, column{ref: "Alias", expr: query.Aliased(q.active()), labels: []heading{alias}})
+		columns = slices.Insert(columns, 1, column{ref: "Alias", expr: query.Aliased(q.facts.Active()), labels: []heading{alias}})
 	}
 	return columns
 }
@@ -111,34 +111,13 @@ func infoHeadings() []heading {
 
 // States of a lock, the worst has the greatest number.
 const (
-	stateFine = iota
-	stateErrors
-	stateNearLease
-	statePastLease
-	stateCrowded
-	stateLeaderless
+	stateFine       = query.StateFine
+	stateErrors     = query.StateErrors
+	stateNearLease  = query.StateNearLease
+	statePastLease  = query.StatePastLease
+	stateCrowded    = query.StateCrowded
+	stateLeaderless = query.StateLeaderless
 )
-
-// state is the worst that can be said of a lock: or takes its left side first.
-func (q queries) state() query.Expr {
-	lease := duration(q.cfg.Thresholds.LeaseWindow)
-	worst := mark(stateLeaderless, q.leaderless())
-	for _, s := range []query.Expr{
-		mark(stateCrowded, q.crowded()),
-		mark(statePastLease, query.Op(q.overruns(lease), ">", query.Number(0.5))),
-		mark(stateNearLease, query.Op(q.nearLease(lease), ">", query.Number(0.5))),
-		mark(stateErrors, q.erring()),
-		mark(stateFine, q.active()),
-	} {
-		worst = query.Op(worst, "or", s)
-	}
-	return worst
-}
-
-// mark gives all series of e one value.
-func mark(state int, e query.Expr) query.Expr {
-	return query.Op(query.Op(query.Number(0), "*", e), "+", query.Number(float64(state)))
-}
 
 func stateWords() dashboard.ValueMapping {
 	return words(

@@ -32,7 +32,7 @@ func (q queries) withoutLeader() *stat.PanelBuilder {
 			"Longer means that no replica can win: look at the backend errors and at what the replicas wait for.",
 		unit: units.Short, noValue: "no held lock", width: 6, height: 3,
 		steps:   []dashboard.Threshold{base(green), from(1, red)},
-		targets: []target{{expr: countOf(q.leaderless(), q.mode(catalog.ModeHold)), legend: "without a leader"}},
+		targets: []target{{expr: countOf(q.facts.Leaderless(), q.facts.Mode(catalog.ModeHold)), legend: "without a leader"}},
 	})
 }
 
@@ -43,14 +43,14 @@ func (q queries) tooManyLeaders() *stat.PanelBuilder {
 			"longer means that two replicas do the same work. Labels that several locks share are left out.",
 		unit: units.Short, noValue: "no data", width: 6, height: 3,
 		steps:   []dashboard.Threshold{base(green), from(1, red)},
-		targets: []target{{expr: countOf(q.crowded(), q.active()), legend: "with too many leaders"}},
+		targets: []target{{expr: countOf(q.facts.Crowded(), q.facts.Active()), legend: "with too many leaders"}},
 	})
 }
 
 func (q queries) nearLeaseEnd() *stat.PanelBuilder {
 	window := duration(q.cfg.Thresholds.LeaseWindow)
-	near := query.Op(q.nearLease(window), ">", query.Number(0.5))
-	past := query.Op(q.overruns(window), ">", query.Number(0.5))
+	near := query.Op(q.facts.NearLeaseLately(), ">", query.Number(0.5))
+	past := query.Op(q.facts.OverrunsLately(), ">", query.Number(0.5))
 	return statPanel(about{
 		id: panel.NearLease, title: "Locks near or past their lease, " + window,
 		description: "Locks with a run or a renewal that used more than 80 % of its lease, or, past it, all of it: somebody else may " +
@@ -58,8 +58,8 @@ func (q queries) nearLeaseEnd() *stat.PanelBuilder {
 		unit: units.Short, noValue: "no lease known", width: 6, height: 3,
 		steps: []dashboard.Threshold{base(green), from(1, orange)},
 		targets: []target{
-			{ref: "Near", expr: countOf(query.Op(near, "unless", past), q.leaseLength()), legend: "near"},
-			{ref: "Past", expr: countOf(past, q.leaseLength()), legend: "past"},
+			{ref: "Near", expr: countOf(query.Op(near, "unless", past), q.facts.LeaseLength()), legend: "near"},
+			{ref: "Past", expr: countOf(past, q.facts.LeaseLength()), legend: "past"},
 		},
 	}).
 		OverrideByQuery("Past", []dashboard.DynamicConfigValue{steps(base(green), from(1, red))})
@@ -73,7 +73,7 @@ func (q queries) backendTrouble() *stat.PanelBuilder {
 			"the backend or the network, one lock at its configuration.",
 		unit: units.Short, noValue: "no data", width: 6, height: 3,
 		steps:   []dashboard.Threshold{base(green), from(1, orange)},
-		targets: []target{{expr: countOf(q.erring(), q.active()), legend: "with backend errors"}},
+		targets: []target{{expr: countOf(q.facts.Erring(), q.facts.Active()), legend: "with backend errors"}},
 	})
 }
 
@@ -85,8 +85,8 @@ const (
 )
 
 func (q queries) leaders() *stat.PanelBuilder {
-	held := query.Op(q.held(q.active()), "unless", q.crowded())
-	run := query.Op(q.run(q.active()), "unless", q.crowded())
+	held := query.Op(q.facts.Held(q.facts.Active()), "unless", q.facts.Crowded())
+	run := query.Op(q.facts.Run(q.facts.Active()), "unless", q.facts.Crowded())
 	return statPanel(about{
 		id: panel.Leaders, title: "Leaders",
 		description: "One tile per lock. Red is a held lock without a leader, or any lock with more leaders than allowed. A lock " +
@@ -95,7 +95,7 @@ func (q queries) leaders() *stat.PanelBuilder {
 		unit: units.Short, noValue: "no lock is reported: is the instrumentation built in, and scraped?", width: 24, height: 5,
 		steps: []dashboard.Threshold{base(green)},
 		targets: []target{
-			{ref: "Crowded", expr: q.ranked("topk", tilesCrowded, q.crowded()), legend: q.legend},
+			{ref: "Crowded", expr: q.ranked("topk", tilesCrowded, q.facts.Crowded()), legend: q.legend},
 			{ref: "Held", expr: q.ranked("bottomk", tilesHeld, held), legend: q.legend},
 			{ref: "Run", expr: q.ranked("topk", tilesRun, run), legend: q.legend},
 		},

@@ -25,6 +25,8 @@ type queries struct {
 	locks query.Scope
 	// replicas sees the replicas that were picked.
 	replicas query.Scope
+	// facts are what is asked about locks, of all replicas.
+	facts query.Facts
 	// legend names a lock among those that are shown.
 	legend string
 	// oneLock: the dashboard is of one lock by name, and panels need not
@@ -77,12 +79,25 @@ func (q queries) scoped() (queries, error) {
 			q.locks.TargetMatchers = append(q.locks.TargetMatchers, q.chosen(l))
 		}
 	}
+	q.facts = query.Facts{Scope: q.locks, Limits: q.cfg.limits()}
 	q.replicas = q.locks
 	picked := q.chosen(scope.Holder)
 	q.replicas.Matchers = append(slices.Clone(q.locks.Matchers), picked)
 	q.replicas.TargetMatchers = append(slices.Clone(q.locks.TargetMatchers), picked)
 	return q, nil
 }
+
+// limits are those of the alerts.
+func (c Config) limits() query.Limits {
+	return query.Limits{
+		ErrorShare: c.Thresholds.ErrorShare, MinErrors: c.Thresholds.MinErrors,
+		ErrorWindow: duration(c.Thresholds.ErrorWindow), LeaseWindow: duration(c.Thresholds.LeaseWindow),
+		ScrapeInterval: duration(c.Scope.ScrapeInterval), RateWindow: duration(rateScrapes * c.Scope.ScrapeInterval),
+	}
+}
+
+// rateScrapes is how many scrapes the shortest window of a rate holds.
+const rateScrapes = 4
 
 // chosen keeps what a variable chooses. A single value is compared as it is:
 // Grafana escapes a regular expression only where several can be chosen.
@@ -114,111 +129,11 @@ func (q queries) ranked(op string, n int, e query.Expr) query.Expr {
 	return query.Call(op, query.Number(float64(n)), e)
 }
 
-// active is 1 where a lock is held by anybody.
-func (q queries) active() query.Expr { return q.locks.By("max", q.locks.Metric(catalog.Active)) }
-
-// mode selects the locks that are used in one way.
-func (q queries) mode(m catalog.Mode) query.Expr {
-	return q.locks.By("max", q.locks.Metric(catalog.ElectorInfo, query.Equal("mode", m.String())))
-}
-
-// held keeps the locks that some replica campaigns for.
-func (q queries) held(e query.Expr) query.Expr {
-	return query.Op(e, "and", q.mode(catalog.ModeHold))
-}
-
-// run leaves out locks that some replica campaigns for.
-func (q queries) run(e query.Expr) query.Expr {
-	return query.Op(e, "unless", q.mode(catalog.ModeHold))
-}
-
-// leaderless keeps the locks that somebody should hold and nobody does. In run
-// mode a lock that nobody holds is the normal case.
-func (q queries) leaderless() query.Expr {
-	return q.held(query.Op(q.active(), "==", query.Number(0)))
-}
-
-// claims counts the leases held for a lock; a replica scraped by two
-// Prometheus servers counts once.
-func (q queries) claims(matchers ...query.Matcher) query.Expr {
-	return q.locks.By("sum", q.locks.ByHolder("max", q.locks.Metric(catalog.Active, matchers...)))
-}
-
-// allowed is the number of leaders that the elector allows at once.
-func (q queries) allowed() query.Expr {
-	return q.locks.By("max", q.locks.Metric(catalog.MaxLeaders))
-}
-
-// crowded keeps the locks with more leaders than allowed. Labels that several
-// locks share are left out: two leaders are no surprise there.
-func (q queries) crowded() query.Expr {
-	return query.Op(q.claims(query.SingleLock()), ">", q.allowed())
-}
-
-// holder keeps one replica that leads, for each lock.
-func (q queries) holder() query.Expr {
-	leading := query.Op(q.locks.ByHolder("max", q.locks.Metric(catalog.Active)), ">", query.Number(0))
-	return q.locks.By("topk", "1, "+leading)
-}
-
-// errorShare is the share of attempts that met a backend error; a lock that
-// nobody tried for has none.
-func (q queries) errorShare() query.Expr {
-	return query.Op(q.locks.BackendErrorShare(duration(q.cfg.Thresholds.ErrorWindow)), ">=", query.Number(0))
-}
-
-// erring keeps the locks whose attempts meet backend errors too often.
-func (q queries) erring() query.Expr {
-	t := q.cfg.Thresholds
-	return query.Op(
-		query.Op(q.errorShare(), ">", query.Number(t.ErrorShare)), "and",
-		query.Op(q.locks.BackendErrors(duration(t.ErrorWindow)), ">", query.Number(float64(t.MinErrors)-0.5)))
-}
-
-// nearLease counts the uses of a lease that took most of it.
-// Native histograms, which have no buckets to subtract, are asked second.
-func (q queries) nearLease(window string) query.Expr {
-	classic := q.locks.NearLease(window, duration(q.cfg.Scope.ScrapeInterval))
-	native := q.locks.Increased(catalog.LeaseUsageRatio, window)
-	beyond := query.Call("histogram_fraction", query.Number(catalog.NearLeaseBound), "+Inf", native)
-	return query.Op(classic, "or", query.Op(beyond, "*", query.Call("histogram_count", native)))
-}
-
-// overruns counts the terms that ran past the end of their lease.
-func (q queries) overruns(window string) query.Expr {
-	return q.locks.Increased(catalog.LeaseOverruns, window)
-}
-
-// headroom is the time left until the lease ends; negative once it has.
-func (q queries) headroom() query.Expr {
-	return q.locks.By("min", q.locks.Metric(catalog.LeaseHeadroom))
-}
-
-// leaseLeft is the headroom as a share of the lease.
-func (q queries) leaseLeft() query.Expr {
-	return query.Op(q.headroom(), "/", q.leaseLength())
-}
-
-func (q queries) leaseLength() query.Expr {
-	return q.locks.By("max", q.locks.Metric(catalog.LeaseDuration))
-}
-
-// quantile of a histogram per lock, classic buckets first; missing where
-// nothing was observed.
-func (q queries) quantile(phi float64, m *catalog.Metric) query.Expr {
-	classic := query.By("sum", append(slices.Clone(q.locks.Labels), "le"), query.Over("rate", q.locks.Bucket(m), rateInterval))
-	native := q.locks.By("sum", query.Over("rate", q.locks.Metric(m), rateInterval))
-	either := query.Op(
-		query.Call("histogram_quantile", query.Number(phi), classic), "or",
-		query.Call("histogram_quantile", query.Number(phi), native))
-	return query.Op(either, ">=", query.Number(0)) // drops NaN
-}
-
 // halfAndNearlyAll are two quantiles of a duration, with exemplars.
 func (q queries) halfAndNearlyAll(m *catalog.Metric) []target {
 	return []target{
-		{ref: "P50", expr: q.quantile(0.5, m), legend: "p50 " + q.legend},
-		{ref: "P99", expr: q.quantile(0.99, m), legend: "p99 " + q.legend, exemplars: true},
+		{ref: "P50", expr: q.facts.Quantile(0.5, m, rateInterval), legend: "p50 " + q.legend},
+		{ref: "P99", expr: q.facts.Quantile(0.99, m, rateInterval), legend: "p99 " + q.legend, exemplars: true},
 	}
 }
 
@@ -244,7 +159,7 @@ func (q queries) movedMost(e query.Expr) query.Expr {
 		return shown
 	}
 	moves := q.locks.By("sum", overAllShown("changes", q.locks.Metric(catalog.Active)))
-	first := query.Op(q.held(moves), "+", query.Number(1e6))
+	first := query.Op(q.facts.Held(moves), "+", query.Number(1e6))
 	return query.Op(shown, "and "+query.On(q.locks.Labels), q.ranked("topk", timelineLocks, query.Op(first, "or", moves)))
 }
 

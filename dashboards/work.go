@@ -29,9 +29,9 @@ func (q queries) execution() *timeseries.PanelBuilder {
 		unit: units.Seconds, noValue: "no run ended", width: 8, height: 8,
 		steps: plain(),
 		targets: []target{
-			{ref: "P50", expr: q.most(q.run(q.quantile(0.5, catalog.ExecutionDuration))), legend: "p50 " + q.legend},
-			{ref: "P99", expr: q.most(q.run(q.quantile(0.99, catalog.ExecutionDuration))), legend: "p99 " + q.legend, exemplars: true},
-			{ref: "Lease", expr: q.least(q.run(q.leaseLength())), legend: "lease " + q.legend},
+			{ref: "P50", expr: q.most(q.facts.RunQuantile(0.5, rateInterval)), legend: "p50 " + q.legend},
+			{ref: "P99", expr: q.most(q.facts.RunQuantile(0.99, rateInterval)), legend: "p99 " + q.legend, exemplars: true},
+			{ref: "Lease", expr: q.least(q.facts.Run(q.facts.LeaseLength())), legend: "lease " + q.legend},
 		},
 	}), "max").
 		Min(0).
@@ -73,7 +73,7 @@ func (q queries) working() *timeseries.PanelBuilder {
 		unit: units.Short, noValue: "no data", width: 12, height: 8,
 		steps: plain(),
 		targets: []target{
-			{ref: "Holding", expr: q.claims(), legend: "holding " + q.legend},
+			{ref: "Holding", expr: q.facts.Claims(), legend: "holding " + q.legend},
 			{ref: "Working", expr: q.locks.By("sum", q.locks.ByHolder("max", q.locks.Metric(catalog.Running))), legend: "working " + q.legend},
 		},
 	}).

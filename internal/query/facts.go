@@ -1,0 +1,248 @@
+package query
+
+import (
+	"slices"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+)
+
+// Facts are what panels and recording rules ask about locks: one expression
+// each, from the replicas' own series or, where Recorded is set, from what the
+// rules of [Facts.Recordings] wrote down.
+type Facts struct {
+	Scope
+	Limits
+	// Recorded reads recorded series: one per lock, however many replicas.
+	Recorded bool
+}
+
+// Limits are the thresholds and windows of the alerts that facts share with
+// them. Windows are durations of PromQL.
+type Limits struct {
+	// ErrorShare and MinErrors make a lock one that meets backend errors.
+	ErrorShare  float64
+	MinErrors   int
+	ErrorWindow string
+	// LeaseWindow is how long a run that came near its lease is remembered.
+	LeaseWindow string
+	// ScrapeInterval is the time between two samples, RateWindow the shortest
+	// one over which a rate can be taken.
+	ScrapeInterval, RateWindow string
+}
+
+// Active is 1 where a lock is held by anybody.
+func (f Facts) Active() Expr {
+	if f.Recorded {
+		return f.recorded(RecordedActive)
+	}
+	return f.By("max", f.Metric(catalog.Active))
+}
+
+// Mode selects the locks that are used in one way.
+func (f Facts) Mode(m catalog.Mode) Expr {
+	only := Equal(modeLabel(), m.String())
+	if f.Recorded {
+		return f.recorded(RecordedActive, only)
+	}
+	return f.By("max", f.Metric(catalog.ElectorInfo, only))
+}
+
+// Held keeps the locks that some replica campaigns for.
+func (f Facts) Held(e Expr) Expr { return Op(e, "and", f.Mode(catalog.ModeHold)) }
+
+// Run leaves out locks that some replica campaigns for.
+func (f Facts) Run(e Expr) Expr { return Op(e, "unless", f.Mode(catalog.ModeHold)) }
+
+// Leaderless keeps the locks that somebody should hold and nobody does. In run
+// mode a lock that nobody holds is the normal case.
+func (f Facts) Leaderless() Expr {
+	if f.Recorded {
+		return Op(f.Mode(catalog.ModeHold), "==", Number(0))
+	}
+	return f.Held(Op(f.Active(), "==", Number(0)))
+}
+
+// Claims counts the leases held for a lock; a replica scraped by two
+// Prometheus servers counts once.
+func (f Facts) Claims(matchers ...Matcher) Expr {
+	if f.Recorded {
+		return f.recorded(RecordedClaims, matchers...)
+	}
+	return f.By("sum", f.ByHolder("max", f.Metric(catalog.Active, matchers...)))
+}
+
+// Allowed is the number of leaders that the elector allows at once.
+func (f Facts) Allowed() Expr {
+	if f.Recorded {
+		return f.recorded(RecordedAllowed)
+	}
+	return f.By("max", f.Metric(catalog.MaxLeaders))
+}
+
+// Crowded keeps the locks with more leaders than allowed. Labels that several
+// locks share are left out: two leaders are no surprise there.
+func (f Facts) Crowded() Expr { return Op(f.Claims(SingleLock()), ">", f.Allowed()) }
+
+// Leading keeps the replicas that lead.
+func (f Facts) Leading() Expr {
+	if f.Recorded {
+		return f.ByHolder("max", f.Recording(RecordedLeading))
+	}
+	return Op(f.ByHolder("max", f.Metric(catalog.Active)), ">", Number(0))
+}
+
+// AnyLeader keeps one replica that leads, for each lock.
+func (f Facts) AnyLeader() Expr { return f.By("topk", "1, "+f.Leading()) }
+
+// ErrorShare is the share of attempts that met a backend error; a lock that
+// nobody tried for has none.
+func (f Facts) ErrorShare() Expr {
+	if f.Recorded {
+		return f.recorded(f.recordedErrorShare())
+	}
+	return Op(f.BackendErrorShare(f.ErrorWindow), ">=", Number(0))
+}
+
+// Errors are the attempts that met a backend error lately.
+func (f Facts) Errors() Expr {
+	if f.Recorded {
+		return f.recorded(f.recordedErrors())
+	}
+	return f.BackendErrors(f.ErrorWindow)
+}
+
+// Erring keeps the locks whose attempts meet backend errors too often.
+func (f Facts) Erring() Expr {
+	return Op(Op(f.ErrorShare(), ">", Number(f.Limits.ErrorShare)), "and", Op(f.Errors(), ">", Number(float64(f.MinErrors)-0.5)))
+}
+
+// NearLeaseWithin counts the uses of a lease in a window that took most of it.
+// Native histograms, which have no buckets to subtract, are asked second.
+func (f Facts) NearLeaseWithin(window string) Expr {
+	if f.Recorded {
+		return f.By("sum", Over("increase", f.Recording(RecordedNearLease), window))
+	}
+	native := f.Increased(catalog.LeaseUsageRatio, window)
+	return Op(f.NearLease(window, f.ScrapeInterval), "or", beyondNear(native))
+}
+
+// NearLeaseLately is that for the window of the alert.
+func (f Facts) NearLeaseLately() Expr {
+	if f.Recorded {
+		return f.recorded(f.recordedNearLease())
+	}
+	return f.NearLeaseWithin(f.LeaseWindow)
+}
+
+// beyondNear counts the observations of a native histogram above the bound.
+func beyondNear(native Expr) Expr {
+	return Op(Call("histogram_fraction", Number(catalog.NearLeaseBound), "+Inf", native), "*", Call("histogram_count", native))
+}
+
+// Overruns counts the terms in a window that ran past the end of their lease.
+func (f Facts) Overruns(window string) Expr { return f.Increased(catalog.LeaseOverruns, window) }
+
+// OverrunsLately is that for the window of the alert.
+func (f Facts) OverrunsLately() Expr {
+	if f.Recorded {
+		return f.recorded(f.recordedOverruns())
+	}
+	return f.Overruns(f.LeaseWindow)
+}
+
+// Headroom is the time left until the lease ends; negative once it has.
+func (f Facts) Headroom() Expr {
+	if f.Recorded {
+		return By("min", f.Labels, f.Recording(RecordedHeadroom))
+	}
+	return f.By("min", f.Metric(catalog.LeaseHeadroom))
+}
+
+// LeaseLength is the length of the lease.
+func (f Facts) LeaseLength() Expr {
+	if f.Recorded {
+		return f.recorded(RecordedLease)
+	}
+	return f.By("max", f.Metric(catalog.LeaseDuration))
+}
+
+// LeaseLeft is the headroom as a share of the lease.
+func (f Facts) LeaseLeft() Expr { return Op(f.Headroom(), "/", f.LeaseLength()) }
+
+// Oldest is the age of the oldest attempt in flight.
+func (f Facts) Oldest() Expr {
+	if f.Recorded {
+		return f.recorded(RecordedOldest)
+	}
+	return f.By("max", f.Metric(catalog.PendingAge))
+}
+
+// Won keeps the locks that are campaigned for and were won lately. Locks taken
+// for single runs are won all the time.
+func (f Facts) Won() Expr {
+	won := f.Increased(catalog.Acquired, f.RateWindow)
+	if f.Recorded {
+		won = f.recorded(f.recordedWon())
+	}
+	return f.Held(Op(won, ">", Number(0.5)))
+}
+
+// Quantile of a histogram per lock, classic buckets first; missing where
+// nothing was observed.
+func (f Facts) Quantile(phi float64, m *catalog.Metric, window string) Expr {
+	classic := By("sum", append(slices.Clone(f.Labels), "le"), Over("rate", f.Bucket(m), window))
+	native := f.By("sum", Over("rate", f.Metric(m), window))
+	either := Op(Call("histogram_quantile", Number(phi), classic), "or", Call("histogram_quantile", Number(phi), native))
+	return Op(either, ">=", Number(0)) // drops NaN
+}
+
+// RunQuantile is a quantile of the duration of runs; held leaderships are left
+// out. Recorded ones are taken over the shortest window, and the greatest of
+// them in this one is meant.
+func (f Facts) RunQuantile(phi float64, window string) Expr {
+	if f.Recorded {
+		return f.By("max", Over("max_over_time", f.Recording(f.recordedQuantile(phi)), window))
+	}
+	return f.Run(f.Quantile(phi, catalog.ExecutionDuration, window))
+}
+
+// States of a lock, the worst has the greatest number.
+const (
+	StateFine = iota
+	StateErrors
+	StateNearLease
+	StatePastLease
+	StateCrowded
+	StateLeaderless
+)
+
+// State is the worst that can be said of a lock.
+func (f Facts) State() Expr {
+	if f.Recorded {
+		return f.recorded(RecordedState)
+	}
+	return f.worst()
+}
+
+// worst puts the facts in their order: or takes its left side first.
+func (f Facts) worst() Expr {
+	e := mark(StateLeaderless, f.Leaderless())
+	for _, s := range []Expr{
+		mark(StateCrowded, f.Crowded()),
+		mark(StatePastLease, Op(f.OverrunsLately(), ">", Number(0.5))),
+		mark(StateNearLease, Op(f.NearLeaseLately(), ">", Number(0.5))),
+		mark(StateErrors, f.Erring()),
+		mark(StateFine, f.Active()),
+	} {
+		e = Op(e, "or", s)
+	}
+	return e
+}
+
+// mark gives all series of e one value.
+func mark(state int, e Expr) Expr { return Op(Op(Number(0), "*", e), "+", Number(float64(state))) }
+
+func modeLabel() string {
+	mode, _ := catalog.ElectorInfo.Label("mode")
+	return mode.Name
+}

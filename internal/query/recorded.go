@@ -1,0 +1,194 @@
+package query
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+)
+
+// Names of recorded series are level:metric:operations, as Prometheus' guide
+// has it. The levels are lock, the labels that tell locks apart; holder, those
+// and the label that tells replicas apart; and job, those without lock_name.
+// Further labels follow the level.
+var (
+	// RecordedActive is 1 where a lock is held. Its label mode is hold where
+	// any replica campaigns for the lock, else run.
+	RecordedActive = recordedName("lock_mode", catalog.Active, "max")
+	// RecordedLeading is there for the replicas that lead.
+	RecordedLeading = recordedName("holder", catalog.Active, "max")
+	// RecordedClaims is the number of leases held.
+	RecordedClaims = recordedName("lock", catalog.Active, "sum")
+	// RecordedAllowed is the number of leaders that the elector allows.
+	RecordedAllowed = recordedName("lock", catalog.MaxLeaders, "max")
+	// RecordedHeadroom is the least headroom of a lock.
+	RecordedHeadroom = recordedName("lock", catalog.LeaseHeadroom, "min")
+	// RecordedLease is the length of the lease.
+	RecordedLease = recordedName("lock", catalog.LeaseDuration, "max")
+	// RecordedOldest is the age of the oldest attempt in flight.
+	RecordedOldest = recordedName("lock", catalog.PendingAge, "max")
+	// RecordedNearLease counts, since the replica started, the uses of a lease
+	// that took most of it: a counter, to be read through increase.
+	RecordedNearLease = "holder:" + catalog.LeaseUsageRatio.Name + "_near:count"
+	// RecordedState is the worst that can be said of a lock, as a number.
+	RecordedState = "lock:leader_state:max"
+)
+
+func (f Facts) recordedErrors() string { return "lock:" + backendErrors() + ":increase" + f.ErrorWindow }
+
+func (f Facts) recordedErrorShare() string {
+	return "lock:" + backendErrors() + "_per_attempts:ratio_increase" + f.ErrorWindow
+}
+
+func (f Facts) recordedNearLease() string {
+	return "lock:" + catalog.LeaseUsageRatio.Name + "_near:increase" + f.LeaseWindow
+}
+
+func (f Facts) recordedOverruns() string {
+	return recordedName("lock", catalog.LeaseOverruns, "increase"+f.LeaseWindow)
+}
+
+func (f Facts) recordedWon() string {
+	return recordedName("lock", catalog.Acquired, "increase"+f.RateWindow)
+}
+
+func (f Facts) recordedQuantile(phi float64) string {
+	return recordedName("lock", catalog.ExecutionDuration, "p"+strconv.Itoa(int(100*phi))+"_rate"+f.RateWindow)
+}
+
+func backendErrors() string {
+	return strings.TrimSuffix(catalog.NotAcquired.Name, "_total") + "_" + catalog.BackendError.String()
+}
+
+// RecordedJobRate is the name of the rate of a counter over all locks of a
+// job, split by a label unless that is empty.
+func (f Facts) RecordedJobRate(m *catalog.Metric, label string) string {
+	return recordedName(level("job", label), m, "rate"+f.RateWindow)
+}
+
+// RecordedJobBuckets is the name of the increase of the lease usage's buckets
+// over all locks of a job, RecordedJobUsage that of its native histogram.
+func (f Facts) RecordedJobBuckets() string {
+	return "job_le:" + catalog.LeaseUsageRatio.Bucket() + ":increase" + f.RateWindow
+}
+
+// RecordedJobUsage is explained at [Facts.RecordedJobBuckets].
+func (f Facts) RecordedJobUsage() string {
+	return recordedName("job", catalog.LeaseUsageRatio, "increase"+f.RateWindow)
+}
+
+// recordedName leaves the ending of counters out, which rates are not.
+func recordedName(level string, m *catalog.Metric, operations string) string {
+	return level + ":" + strings.TrimSuffix(m.Name, "_total") + ":" + operations
+}
+
+func level(name, label string) string {
+	if label == "" {
+		return name
+	}
+	return name + "_" + label
+}
+
+// Recording is a series that a rule writes down.
+type Recording struct {
+	Name string
+	// Labels are all that the series have.
+	Labels []string
+	// Expr reads the replicas' own series, or recordings that come before it.
+	Expr Expr
+}
+
+// Recordings are what facts read when they are recorded, in an order in which
+// none rests on a later one.
+func (f Facts) Recordings() []Recording {
+	f.Recorded = false
+	return slices.Concat(f.lockRecordings(), f.judgements(), f.jobRecordings())
+}
+
+// lockRecordings read the series of the replicas.
+func (f Facts) lockRecordings() []Recording {
+	lock := func(name string, e Expr, more ...string) Recording {
+		return Recording{Name: name, Labels: append(slices.Clone(f.Labels), more...), Expr: e}
+	}
+	window := f.RateWindow
+	return []Recording{
+		lock(RecordedActive, f.activeByMode(), modeLabel()),
+		lock(RecordedLeading, f.Leading(), f.Holder),
+		lock(RecordedClaims, f.Claims()),
+		lock(RecordedAllowed, f.Allowed()),
+		lock(RecordedHeadroom, f.Headroom()),
+		lock(RecordedLease, f.LeaseLength()),
+		lock(RecordedOldest, f.Oldest()),
+		lock(RecordedNearLease, f.nearLeaseCount(), f.Holder),
+		lock(f.recordedOverruns(), f.OverrunsLately()),
+		lock(f.recordedErrors(), f.Errors()),
+		lock(f.recordedErrorShare(), f.ErrorShare()),
+		lock(f.recordedWon(), f.Increased(catalog.Acquired, window)),
+		lock(f.recordedQuantile(0.5), f.RunQuantile(0.5, window)),
+		lock(f.recordedQuantile(0.99), f.RunQuantile(0.99, window)),
+	}
+}
+
+// judgements rest on the recordings of single facts.
+func (f Facts) judgements() []Recording {
+	f.Recorded = true
+	return []Recording{
+		{Name: f.recordedNearLease(), Labels: f.Labels, Expr: f.NearLeaseWithin(f.LeaseWindow)},
+		{Name: RecordedState, Labels: f.Labels, Expr: f.worst()},
+	}
+}
+
+// jobRecordings are for panels that speak of all locks at once.
+func (f Facts) jobRecordings() []Recording {
+	job := f.TargetLabels()
+	var all []Recording
+	for _, r := range []struct {
+		metric *catalog.Metric
+		label  string
+	}{
+		{catalog.Attempts, ""}, {catalog.Acquired, ""}, {catalog.NotAcquired, "reason"}, {catalog.TermsEnded, "cause"}, {catalog.Renewals, "result"},
+	} {
+		labels := job
+		if r.label != "" {
+			labels = append(slices.Clone(job), r.label)
+		}
+		all = append(all, Recording{
+			Name: f.RecordedJobRate(r.metric, r.label), Labels: labels,
+			Expr: By("sum", labels, Over("rate", f.Metric(r.metric), f.RateWindow)),
+		})
+	}
+	buckets := append(slices.Clone(job), "le")
+	return append(all,
+		Recording{Name: f.RecordedJobBuckets(), Labels: buckets, Expr: By("sum", buckets, Over("increase", f.Bucket(catalog.LeaseUsageRatio), f.RateWindow))},
+		Recording{Name: f.RecordedJobUsage(), Labels: job, Expr: By("sum", job, Over("increase", f.Metric(catalog.LeaseUsageRatio), f.RateWindow))},
+	)
+}
+
+// activeByMode says of each lock how it is used: without that, every panel
+// would have to ask the replicas.
+func (f Facts) activeByMode() Expr {
+	tagged := func(e Expr, m catalog.Mode) Expr {
+		return Call("label_replace", e, Text(modeLabel()), Text(m.String()), Text(""), Text(""))
+	}
+	return Op(tagged(f.Held(f.Active()), catalog.ModeHold), "or", tagged(f.Run(f.Active()), catalog.ModeRun))
+}
+
+// nearLeaseCount is subtracted while both are counters of one process: the
+// difference grows, and begins anew, with that process.
+func (f Facts) nearLeaseCount() Expr {
+	bound := string(Number(catalog.NearLeaseBound))
+	classic := Op(f.Count(catalog.LeaseUsageRatio), "- ignoring (le)", f.Bucket(catalog.LeaseUsageRatio, Equal("le", bound)))
+	return Op(f.ByHolder("max", classic), "or", f.ByHolder("max", beyondNear(f.Metric(catalog.LeaseUsageRatio))))
+}
+
+// recorded reads a recorded series of locks; servers that both record it
+// agree, or the greater value counts.
+func (f Facts) recorded(name string, matchers ...Matcher) Expr {
+	return f.By("max", f.Recording(name, matchers...))
+}
+
+// Recording selects a recorded series of locks or of holders.
+func (s Scope) Recording(name string, matchers ...Matcher) Expr {
+	return Selector(name, append(slices.Clone(s.Matchers), matchers...)...)
+}
