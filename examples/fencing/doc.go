@@ -1,0 +1,8 @@
+// Fencing shows what a lease cannot do and a token can. Two nodes write one
+// ledger; a lease says whose turn it is. The writer is suspended just before a
+// write, another takes over, and the first goes on: it does write, and the
+// ledger refuses, because it has seen a higher token.
+//
+// node.go and ledger.go are what a service would write. The rest is the
+// stage: process.go and server.go run nodes and an etcd, play.go the show.
+package main
