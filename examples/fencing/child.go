@@ -65,16 +65,17 @@ func runNode(ctx context.Context, name, etcd string, in io.Reader, out io.Writer
 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ended := make(chan error, 1)
+	ended := make(chan struct{})
 	go func() {
-		err := n.run(ctx)
-		c.tell(event{Kind: stopped, Text: text(err), Count: n.count})
-		ended <- err
+		defer close(ended)
+		n.run(ctx)
+		c.tell(event{Kind: stopped, Count: n.count})
 	}()
 	c.obey(in, cancel)
 	c.goOn()
 	cancel()
-	return <-ended
+	<-ended
+	return nil
 }
 
 // obey carries out the parent's orders until there are no more.

@@ -57,9 +57,9 @@ func election() (writer *instrument.Election, address string, stop func(), err e
 }
 
 // run campaigns, writes while it leads, and campaigns again, until ctx ends.
-func (n *node) run(ctx context.Context) error {
-	if err := n.ledger.open(ctx); err != nil {
-		return err
+func (n *node) run(ctx context.Context) {
+	for ctx.Err() == nil && n.ledger.open(ctx) != nil {
+		wait(ctx, every) // the backend is away
 	}
 	elector := etcdlock.NewElection(n.client, "/"+lockName+"/leader", n.name, lease)
 	for ctx.Err() == nil {
@@ -74,7 +74,6 @@ func (n *node) run(ctx context.Context) error {
 		}
 		wait(ctx, every)
 	}
-	return nil
 }
 
 // write is the leader's work. It looks whether its term goes on, and writes;
