@@ -1,0 +1,5 @@
+// Package stage is what the examples play on: a private Redis or PostgreSQL,
+// and copies of the running program as nodes that can be killed, suspended and
+// read. Nothing of it is needed to use leaderscope; a service is in an
+// example's node.go.
+package stage

@@ -1,0 +1,61 @@
+//go:build unix
+
+// Tenant-aggregator sums up events per tenant on three nodes, under a lock per
+// tenant. node.go is what a service would write, store.go its work; show.go
+// is the stage: it starts the nodes, breaks things and compares.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// keyVariable holds the key of the label hashes, the same for all nodes.
+const keyVariable = "TENANT_AGGREGATOR_KEY"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var cfg nodeConfig
+	flag.StringVar(&cfg.redis, "redis", "", "HOST:PORT of a Redis; without it a private one is started")
+	flag.StringVar(&cfg.name, "node", "", "run one node of that name, and not the show")
+	flag.StringVar(&cfg.prefix, "prefix", "tenant-aggregator:", "of all keys in Redis")
+	flag.DurationVar(&cfg.lease, "lease", 2*time.Second, "of a tenant's lock")
+	flag.DurationVar(&cfg.every, "every", 300*time.Millisecond, "time between two runs of a tenant on a node")
+	flag.DurationVar(&cfg.work, "work", 100*time.Millisecond, "how long a run takes")
+	flag.Parse()
+	run := show
+	if cfg.name != "" {
+		run = runNode
+	}
+	if err := cfg.check(); err != nil {
+		fmt.Fprintln(os.Stderr, "tenant-aggregator:", err)
+		os.Exit(2)
+	}
+	// Whoever was interrupted has done what was asked.
+	if err := run(ctx, cfg); err != nil && !(ctx.Err() != nil && errors.Is(err, context.Canceled)) {
+		fmt.Fprintln(os.Stderr, "tenant-aggregator:", err)
+		os.Exit(1)
+	}
+}
+
+func (cfg nodeConfig) check() error {
+	switch {
+	case cfg.name != "" && cfg.redis == "":
+		return fmt.Errorf("--node %s: a node needs --redis HOST:PORT", cfg.name)
+	case cfg.lease < 100*time.Millisecond:
+		return fmt.Errorf("--lease %v: want 100ms or more", cfg.lease)
+	case cfg.every < time.Millisecond:
+		return fmt.Errorf("--every %v: want 1ms or more", cfg.every)
+	case cfg.work < 0:
+		return fmt.Errorf("--work %v: want 0 or more", cfg.work)
+	default:
+		return nil
+	}
+}
