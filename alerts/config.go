@@ -29,6 +29,10 @@ type Config struct {
 	ScrapeInterval model.Duration `yaml:"scrapeInterval"`
 	// Group is the rule group that the rules go into.
 	Group Group `yaml:"group"`
+	// Recording adds a group of recording rules, which dashboards of the same
+	// configuration read: cheaper than the series of each replica where locks
+	// are many.
+	Recording bool `yaml:"recording"`
 	// SeverityLabel is the label that carries the severity.
 	SeverityLabel string `yaml:"severityLabel"`
 	// Labels and Annotations are added to every alert.

@@ -1,9 +1,11 @@
 package alerts
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,7 +64,8 @@ func (g GrafanaManaged) Validate() error {
 // GrafanaAlerting returns the enabled rules as a file of Grafana's alerting
 // provisioning, for those who let Grafana evaluate: it belongs into
 // provisioning/alerting. What a text looks up while it is made, such as the
-// replicas, is left out: Grafana's templates cannot ask. The error is that of
+// replicas, is left out: Grafana's templates cannot ask. So are recording
+// rules. The error is that of
 // [Config.Validate] or of [GrafanaManaged.Validate], or names an annotation of
 // one's own that Grafana could not fill in.
 func GrafanaAlerting(c Config, g GrafanaManaged) ([]byte, error) {
@@ -85,7 +88,12 @@ func GrafanaAlerting(c Config, g GrafanaManaged) ([]byte, error) {
 		}
 		group.Rules = append(group.Rules, made)
 	}
-	return encode("grafana-alerting", grafanaFile{APIVersion: 1, Groups: []grafanaGroup{group}})
+	file, err := encode("grafana-alerting", grafanaFile{APIVersion: 1, Groups: []grafanaGroup{group}})
+	if err != nil || !c.Recording {
+		return file, err
+	}
+	first := bytes.IndexByte(file, '\n') + 1
+	return slices.Insert(file, first, []byte(withoutRecordings)...), nil
 }
 
 // The file format of Grafana's alerting provisioning.

@@ -64,7 +64,7 @@ func Rules(c Config) ([]Rule, error) {
 }
 
 // YAML returns the enabled rules as a Prometheus rules file, the same bytes
-// for the same configuration.
+// for the same configuration. Recording rules are a group of their own.
 func YAML(c Config) ([]byte, error) {
 	rules, err := Rules(c)
 	if err != nil {
@@ -77,7 +77,15 @@ func YAML(c Config) ([]byte, error) {
 			Labels: r.Labels, Annotations: r.Annotations,
 		})
 	}
-	return encode("prometheus", rulefmt.RuleGroups{Groups: []rulefmt.RuleGroup{group}})
+	file := rulefmt.RuleGroups{Groups: []rulefmt.RuleGroup{group}}
+	recording, err := recordingGroup(c)
+	if err != nil {
+		return nil, err
+	}
+	if recording != nil {
+		file.Groups = append(file.Groups, *recording)
+	}
+	return encode("prometheus", file)
 }
 
 // generated is the first line of every generated file.

@@ -23,6 +23,7 @@ func (c Config) Validate() error {
 	v.links(c)
 	v.alerts(c.Alerts)
 	v.selector(c)
+	v.recording(c)
 	return v.err
 }
 

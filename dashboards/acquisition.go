@@ -28,8 +28,8 @@ func (q queries) outcomes() *timeseries.PanelBuilder {
 		unit: "cpm", noValue: "no data", width: 8, height: 8,
 		steps: plain(),
 		targets: []target{
-			{ref: "Attempts", expr: q.perMinute(catalog.Attempts), legend: "attempts"},
-			{ref: "Acquired", expr: q.perMinute(catalog.Acquired), legend: "acquired"},
+			{ref: "Attempts", expr: q.perMinute(catalog.Attempts, ""), legend: "attempts"},
+			{ref: "Acquired", expr: q.perMinute(catalog.Acquired, ""), legend: "acquired"},
 			{ref: "NotAcquired", expr: q.perMinute(catalog.NotAcquired, "reason"), legend: "{{reason}}"},
 		},
 	}),

@@ -35,7 +35,7 @@ func (q queries) annotation(name, color string, e query.Expr, text string, tags 
 	return b
 }
 
-func (q queries) eventWindow() string { return q.facts.RateWindow }
+func (q queries) eventWindow() string { return duration(rateScrapes * q.cfg.Scope.ScrapeInterval) }
 
 // alerting are the alerts of the locks shown, and those that name no lock.
 func (q queries) alerting() query.Expr {
@@ -55,8 +55,8 @@ func (q queries) alerting() query.Expr {
 // started are the replicas that appeared, or whose counters began anew.
 func (q queries) started() query.Expr {
 	by := append(q.locks.TargetLabels(), q.cfg.Scope.Holder)
-	here := q.replicas.Metric(catalog.ElectorInfo)
-	appeared := query.Op(query.By("group", by, here), "unless", query.By("group", by, query.Offset(here, q.eventWindow())))
-	began := query.Op(query.Over("resets", q.replicas.Metric(catalog.Attempts), q.eventWindow()), ">", query.Number(0))
+	attempts := q.replicas.Metric(catalog.Attempts)
+	appeared := query.Op(query.By("group", by, query.Call("timestamp", attempts)), "unless", query.By("group", by, query.Offset(attempts, q.eventWindow())))
+	began := query.Op(query.Over("resets", attempts, q.eventWindow()), ">", query.Number(0))
 	return query.Op(appeared, "or", query.By("group", by, began))
 }

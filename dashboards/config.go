@@ -23,8 +23,8 @@ import (
 // [Default]; the zero value is not valid. It is plain data: copies share
 // their slices.
 //
-// Scope, Thresholds and RunbookURL are settings that alert rules have too, so
-// that a configuration file states them once, outside the dashboards' section.
+// Scope, Thresholds, RunbookURL and Recording are settings that rules have too,
+// so that a configuration file states them once, outside the dashboards' section.
 type Config struct {
 	// Scope says which series are read and what identifies a lock.
 	Scope Scope `yaml:"-"`
@@ -32,6 +32,9 @@ type Config struct {
 	Thresholds Thresholds `yaml:"-"`
 	// RunbookURL is where the runbooks are; empty for no link.
 	RunbookURL string `yaml:"-"`
+	// Recording: the recording rules of the same configuration are loaded, and
+	// the overview reads what they record.
+	Recording bool `yaml:"-"`
 
 	// UID identifies the overview: 1 to 40 letters, digits, - and _. Give a
 	// fork its own, because Grafana refuses two dashboards with one uid.

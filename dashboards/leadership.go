@@ -31,7 +31,7 @@ func (q queries) holderTimeline() *statetimeline.PanelBuilder {
 		unit: units.Short, noValue: "nobody led", width: 24, height: 10,
 		steps: []dashboard.Threshold{base(grey), from(1, green)},
 		targets: []target{{
-			expr:   sortedBy(q.movedMost(q.replicas.ByHolder("max", q.replicas.Metric(catalog.Active))), catalog.LockName.Name, q.cfg.Scope.Holder),
+			expr:   sortedBy(q.movedMost(), catalog.LockName.Name, q.cfg.Scope.Holder),
 			legend: q.replicaLegend(),
 		}},
 	}).
@@ -67,7 +67,7 @@ func (q queries) transitions() *timeseries.PanelBuilder {
 		unit: "cpm", noValue: "no data", width: 12, height: 8,
 		steps: plain(),
 		targets: []target{
-			{ref: "Gained", expr: q.perMinute(catalog.Acquired), legend: "gained"},
+			{ref: "Gained", expr: q.perMinute(catalog.Acquired, ""), legend: "gained"},
 			{ref: "Ended", expr: query.Op(query.Number(-1), "*", q.perMinute(catalog.TermsEnded, "cause")), legend: "{{cause}}"},
 			{ref: "Regressed", expr: q.most(q.regressed()), legend: "token went back: " + q.legend},
 		},
@@ -80,7 +80,7 @@ func (q queries) transitions() *timeseries.PanelBuilder {
 }
 
 func (q queries) regressed() query.Expr {
-	return query.Op(q.increases(catalog.FencingTokenRegressions), ">", query.Number(0))
+	return query.Op(q.locks.Increased(catalog.FencingTokenRegressions, rateInterval), ">", query.Number(0))
 }
 
 func (q queries) fencingToken() *timeseries.PanelBuilder {

@@ -43,8 +43,12 @@ func (q queries) shortest(e query.Expr) query.Expr {
 	if q.oneLock {
 		return e
 	}
-	left := q.locks.By("min", overAllShown("min_over_time", q.locks.Metric(catalog.LeaseHeadroom)))
-	lease := q.locks.By("max", overAllShown("max_over_time", q.locks.Metric(catalog.LeaseDuration)))
+	headroom, length := q.locks.Metric(catalog.LeaseHeadroom), q.locks.Metric(catalog.LeaseDuration)
+	if q.facts.Recorded {
+		headroom, length = q.facts.Recording(query.RecordedHeadroom), q.facts.Recording(query.RecordedLease)
+	}
+	left := q.locks.By("min", overAllShown("min_over_time", headroom))
+	lease := q.locks.By("max", overAllShown("max_over_time", length))
 	return query.Op(e, "and "+query.On(q.locks.Labels), q.least(query.Op(left, "/", lease)))
 }
 
@@ -54,9 +58,17 @@ func (q queries) leaseSteps() []dashboard.Threshold {
 }
 
 func (q queries) leaseUsage() *heatmap.PanelBuilder {
-	classic := query.By("sum", []string{"le"}, query.Over("increase", q.locks.Bucket(catalog.LeaseUsageRatio), rateInterval))
-	native := query.Expr("sum(" + query.Over("increase", q.locks.Metric(catalog.LeaseUsageRatio), rateInterval) + ")")
+	grown := func(e query.Expr) query.Expr { return query.Over("increase", e, rateInterval) }
+	classic := q.total("le", q.facts.RecordedJobBuckets(), func(only ...query.Matcher) query.Expr {
+		return grown(q.locks.Bucket(catalog.LeaseUsageRatio, only...))
+	})
+	native := q.total("", q.facts.RecordedJobUsage(), func(only ...query.Matcher) query.Expr {
+		return grown(q.locks.Metric(catalog.LeaseUsageRatio, only...))
+	})
 	hasBuckets := query.Expr("group(" + q.locks.Bucket(catalog.LeaseUsageRatio, query.Equal("le", string(query.Number(catalog.NearLeaseBound)))) + ")")
+	if q.facts.Recorded {
+		hasBuckets = classic
+	}
 	return bucketPanel(about{
 		id: panel.LeaseUsage, title: "Share of the lease used",
 		description: "How much of its lease was gone when it was renewed or released, over all locks shown; darker is more often. " +

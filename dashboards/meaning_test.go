@@ -30,7 +30,11 @@ func (l lock) series() []promeval.Series {
 		instance := fmt.Sprintf(`,instance="i%d"`, i+1)
 		add("leader_active", instance, active)
 		add("leader_max_leaders", instance, "1x40")
-		add("leader_attempts_total", instance, "0+5x40")
+		for metric, values := range map[string]string{"leader_attempts_total": "0+5x40", "leader_acquired_total": "1x40"} {
+			if _, own := l.more[metric]; !own {
+				add(metric, instance, values)
+			}
+		}
 		add("leader_elector_info", instance+fmt.Sprintf(`,mode=%q,backend="etcd",family="f"`, l.mode), "1x40")
 	}
 	for metric, values := range l.more {
@@ -50,17 +54,19 @@ func TestTheTableSaysWhatIsWrongWithEachLock(t *testing.T) {
 		lock lock
 		want float64
 	}{
-		"a held lock that is led":            {lock{mode: "hold", active: [2]string{on, off}}, stateFine},
-		"a held lock that nobody holds":      {lock{mode: "hold", active: [2]string{off, off}}, stateLeaderless},
-		"a lock for runs that nobody holds":  {lock{mode: "run", active: [2]string{off, off}}, stateFine},
-		"a held lock with two leaders":       {lock{mode: "hold", active: [2]string{on, on}}, stateCrowded},
-		"a lock for runs with two leaders":   {lock{mode: "run", active: [2]string{on, on}}, stateCrowded},
-		"a label that several locks share":   {lock{name: "redacted", mode: "hold", active: [2]string{on, on}}, stateFine},
-		"a family that several locks share":  {lock{name: "tenant-*/mail", mode: "run", active: [2]string{"2x40", on}}, stateFine},
-		"a run that used most of its lease":  {lock{mode: "run", active: [2]string{off, off}, more: usage("0x20 1x20", "0x40")}, stateNearLease},
-		"a run that used little of it":       {lock{mode: "run", active: [2]string{off, off}, more: usage("0x20 1x20", "0x20 1x20")}, stateFine},
-		"a term past the end of its lease":   {lock{mode: "run", active: [2]string{off, off}, more: map[string]string{"leader_lease_overruns_total": "0x20 1x20"}}, statePastLease},
-		"attempts that meet backend errors":  {lock{mode: "hold", active: [2]string{on, off}, more: backendErrors("0+2x40")}, stateErrors},
+		"a held lock that is led":           {lock{mode: "hold", active: [2]string{on, off}}, stateFine},
+		"a held lock that nobody holds":     {lock{mode: "hold", active: [2]string{off, off}}, stateLeaderless},
+		"a lock for runs that nobody holds": {lock{mode: "run", active: [2]string{off, off}}, stateFine},
+		"a held lock with two leaders":      {lock{mode: "hold", active: [2]string{on, on}}, stateCrowded},
+		"a lock for runs with two leaders":  {lock{mode: "run", active: [2]string{on, on}}, stateCrowded},
+		"a label that several locks share":  {lock{name: "redacted", mode: "hold", active: [2]string{on, on}}, stateFine},
+		"a family that several locks share": {lock{name: "tenant-*/mail", mode: "run", active: [2]string{"2x40", on}}, stateFine},
+		"a run that used most of its lease": {lock{mode: "run", active: [2]string{off, off}, more: usage("0x20 1x20", "0x40")}, stateNearLease},
+		"a run that used little of it":      {lock{mode: "run", active: [2]string{off, off}, more: usage("0x20 1x20", "0x20 1x20")}, stateFine},
+		"a term past the end of its lease":  {lock{mode: "run", active: [2]string{off, off}, more: map[string]string{"leader_lease_overruns_total": "0x20 1x20"}}, statePastLease},
+		"attempts that meet backend errors": {lock{mode: "hold", active: [2]string{on, off}, more: backendErrors("0+2x40")}, stateErrors},
+		"attempts that hung and then failed": {lock{mode: "hold", active: [2]string{on, off}, more: map[string]string{
+			"leader_attempts_total": "0x40", `leader_not_acquired_total|,reason="backend_error"`: "0+1x40"}}, stateErrors},
 		"one error among many attempts":      {lock{mode: "hold", active: [2]string{on, off}, more: backendErrors("0x30 1x10")}, stateFine},
 		"a leader that a second server sees": {lock{mode: "hold", active: [2]string{on, off}, more: map[string]string{`leader_active|,replica="b"`: on}}, stateFine},
 	}

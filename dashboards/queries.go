@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/common/model"
+
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
@@ -36,10 +38,12 @@ type queries struct {
 
 // newQueries reads all locks that the variables leave.
 func newQueries(cfg Config) (queries, error) {
-	return queries{cfg: cfg, legend: cfg.legend()}.scoped()
+	q, err := queries{cfg: cfg, legend: cfg.legend()}.scoped()
+	q.facts.Recorded = cfg.Recording
+	return q, err
 }
 
-// newLockQueries reads one lock. What tells it from its namesakes is where
+// newLockQueries reads one lock, always from its replicas: they are few. What tells it from its namesakes is where
 // they are: the other labels of the scope.
 func newLockQueries(cfg Config) (queries, error) {
 	var where []string
@@ -91,10 +95,14 @@ func (q queries) scoped() (queries, error) {
 func (c Config) limits() query.Limits {
 	return query.Limits{
 		ErrorShare: c.Thresholds.ErrorShare, MinErrors: c.Thresholds.MinErrors,
-		ErrorWindow: duration(c.Thresholds.ErrorWindow), LeaseWindow: duration(c.Thresholds.LeaseWindow),
-		ScrapeInterval: duration(c.Scope.ScrapeInterval), RateWindow: duration(rateScrapes * c.Scope.ScrapeInterval),
+		ErrorWindow: promDuration(c.Thresholds.ErrorWindow), LeaseWindow: promDuration(c.Thresholds.LeaseWindow),
+		ScrapeInterval: promDuration(c.Scope.ScrapeInterval), RateWindow: promDuration(rateScrapes * c.Scope.ScrapeInterval),
 	}
 }
+
+// promDuration is the notation of the rules, which names of recorded series
+// have in them.
+func promDuration(d time.Duration) string { return model.Duration(d).String() }
 
 // rateScrapes is how many scrapes the shortest window of a rate holds.
 const rateScrapes = 4
@@ -138,29 +146,59 @@ func (q queries) halfAndNearlyAll(m *catalog.Metric) []target {
 }
 
 // perMinute is the rate of a counter over all locks that are shown, split by
-// the labels.
-func (q queries) perMinute(m *catalog.Metric, labels ...string) query.Expr {
-	rate := query.Over("rate", q.locks.Metric(m), rateInterval)
-	total := query.Expr(fmt.Sprintf("sum(%s)", rate))
-	if len(labels) > 0 {
-		total = query.By("sum", labels, rate)
-	}
-	return query.Op(query.Number(60), "*", total)
+// a label unless that is empty.
+func (q queries) perMinute(m *catalog.Metric, label string) query.Expr {
+	return query.Op(query.Number(60), "*", q.total(label, q.facts.RecordedJobRate(m, label), func(only ...query.Matcher) query.Expr {
+		return query.Over("rate", q.locks.Metric(m, only...), rateInterval)
+	}))
 }
+
+// total adds up over all locks that are shown. Recorded series of jobs name no
+// lock, so they match while All is chosen and at no other time; then, and only
+// then, the second matcher takes the replicas' series out, at no cost.
+func (q queries) total(label, recorded string, each func(...query.Matcher) query.Expr) query.Expr {
+	sum := func(e query.Expr) query.Expr {
+		if label == "" {
+			return query.Expr("sum(" + e + ")")
+		}
+		return query.By("sum", []string{label}, e)
+	}
+	if !q.facts.Recorded {
+		return sum(each())
+	}
+	return query.Op(sum(query.Over("avg_over_time", q.ofJobs(recorded), rateInterval)), "or", sum(each(notAll())))
+}
+
+// ofJobs selects a recorded series of jobs while all locks are chosen.
+func (q queries) ofJobs(recorded string) query.Expr {
+	return query.Selector(recorded, append(slices.Clone(q.locks.TargetMatchers), q.chosen(catalog.LockName.Name))...)
+}
+
+// notAll selects nothing while all locks are chosen.
+func notAll() query.Matcher { return query.MatchesNot(query.NoLabel, "$"+catalog.LockName.Name) }
 
 // movedMost keeps the series of the locks whose leadership moved most in the
 // range shown, those that are held before those that are taken for runs, and
 // of each lock the replicas that led. Both are judged over the whole range, so
 // that no line comes and goes.
-func (q queries) movedMost(e query.Expr) query.Expr {
-	led := query.Op(overAllShown("max_over_time", q.replicas.Metric(catalog.Active)), ">", query.Number(0))
-	shown := query.Op(e, "and", q.replicas.ByHolder("max", led))
+func (q queries) movedMost() query.Expr {
+	if q.facts.Recorded {
+		won := q.facts.Recording(q.facts.RecordedWon())
+		return q.firstMoved(q.replicas.ByHolder("max", q.replicas.Recording(query.RecordedLeading)), overAllShown("sum_over_time", won))
+	}
+	active := q.replicas.Metric(catalog.Active)
+	led := query.Op(overAllShown("max_over_time", active), ">", query.Number(0))
+	shown := query.Op(q.replicas.ByHolder("max", active), "and", q.replicas.ByHolder("max", led))
 	if q.oneLock {
 		return shown
 	}
-	moves := q.locks.By("sum", overAllShown("changes", q.locks.Metric(catalog.Active)))
+	return q.firstMoved(shown, overAllShown("changes", q.locks.Metric(catalog.Active)))
+}
+
+func (q queries) firstMoved(e, moves query.Expr) query.Expr {
+	moves = q.locks.By("sum", moves)
 	first := query.Op(q.facts.Held(moves), "+", query.Number(1e6))
-	return query.Op(shown, "and "+query.On(q.locks.Labels), q.ranked("topk", timelineLocks, query.Op(first, "or", moves)))
+	return query.Op(e, "and "+query.On(q.locks.Labels), q.ranked("topk", timelineLocks, query.Op(first, "or", moves)))
 }
 
 // overAllShown looks at the whole range that is shown, at each of its steps.
@@ -168,16 +206,16 @@ func overAllShown(function string, e query.Expr) query.Expr {
 	return query.Expr(fmt.Sprintf("%s(%s[%s] @ end())", function, e, shownRange))
 }
 
-// increases is the growth of a counter per lock, split by more labels.
-func (q queries) increases(m *catalog.Metric, labels ...string) query.Expr {
-	return query.By("sum", append(slices.Clone(q.locks.Labels), labels...), query.Over("increase", q.locks.Metric(m), rateInterval))
-}
-
 // targets are the scrape targets that exported leaderscope's metrics within
 // the last hour, by the labels that targets have.
 func (q queries) targets(e query.Expr) query.Expr {
+	const window = "1h"
 	labels := q.locks.TargetLabels()
-	seen := query.Over("last_over_time", q.locks.Metric(catalog.Attempts), "1h")
+	seen := query.Over("last_over_time", q.locks.Metric(catalog.Attempts), window)
+	if q.facts.Recorded {
+		jobs := query.Over("last_over_time", q.ofJobs(q.facts.RecordedJobRate(catalog.Attempts, "")), window)
+		seen = query.Op(jobs, "or", query.Over("last_over_time", q.locks.Metric(catalog.Attempts, notAll()), window))
+	}
 	return query.Op(e, "and "+query.On(labels), query.By("group", labels, seen))
 }
 

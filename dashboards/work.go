@@ -30,7 +30,7 @@ func (q queries) execution() *timeseries.PanelBuilder {
 		steps: plain(),
 		targets: []target{
 			{ref: "P50", expr: q.most(q.facts.RunQuantile(0.5, rateInterval)), legend: "p50 " + q.legend},
-			{ref: "P99", expr: q.most(q.facts.RunQuantile(0.99, rateInterval)), legend: "p99 " + q.legend, exemplars: true},
+			{ref: "P99", expr: q.most(q.facts.RunQuantile(0.99, rateInterval)), legend: "p99 " + q.legend, exemplars: !q.facts.Recorded},
 			{ref: "Lease", expr: q.least(q.facts.Run(q.facts.LeaseLength())), legend: "lease " + q.legend},
 		},
 	}), "max").
@@ -46,8 +46,20 @@ func (q queries) failures() *timeseries.PanelBuilder {
 		description: "Guarded bodies that returned an error or panicked. The lock did its part: look at the work itself.",
 		unit:        units.Short, noValue: "no data", width: 8, height: 8,
 		steps:   plain(),
-		targets: []target{{expr: q.most(q.increases(catalog.ExecutionFailures, "cause")), legend: "{{cause}}: " + q.legend}},
+		targets: q.failuresByCause(),
 	})
+}
+
+// failuresByCause asks for each cause by itself, so that no query reads more
+// than one series of a replica and the worst of either are drawn.
+func (q queries) failuresByCause() []target {
+	cause, _ := catalog.ExecutionFailures.Label("cause")
+	var targets []target
+	for _, c := range cause.Values {
+		failed := q.locks.Increased(catalog.ExecutionFailures, rateInterval, query.Equal(cause.Name, c))
+		targets = append(targets, target{expr: q.most(failed), legend: c + ": " + q.legend})
+	}
+	return targets
 }
 
 func (q queries) workAfterLoss() *timeseries.PanelBuilder {

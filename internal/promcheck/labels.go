@@ -43,6 +43,10 @@ func (c *checker) output(e parser.Expr) names {
 
 // ofSelector returns the labels that the series may have.
 func (c *checker) ofSelector(s *parser.VectorSelector) names {
+	if labels, ok := c.recorded[metricName(s)]; ok {
+		// A label that the source lacks is missing here too.
+		return names{names: labels}
+	}
 	out := slices.Clone(c.target)
 	metric, known := catalog.ByName(metricName(s))
 	if !known {

@@ -35,6 +35,18 @@ func Foreign(names ...string) Option {
 	return func(c *checker) { c.foreign = append(c.foreign, names...) }
 }
 
+// Cumulative lets the expression be a counter itself, as that of a recording
+// rule may be.
+func Cumulative() Option {
+	return func(c *checker) { c.cumulative = true }
+}
+
+// Recorded are series that rules record, by name, with all the labels that
+// they have. Those whose names end in :count are counters.
+func Recorded(series map[string][]string) Option {
+	return func(c *checker) { c.recorded = series }
+}
+
 // Expr checks one expression, in which Grafana's interval variables may stand
 // for durations. It returns every problem found, nil if there is none.
 func Expr(expr string, opts ...Option) []error {
@@ -45,7 +57,9 @@ func Expr(expr string, opts ...Option) []error {
 type checker struct {
 	target      []string
 	foreign     []string
+	recorded    map[string][]string
 	acrossLocks bool
+	cumulative  bool
 	problems    []error
 }
 
@@ -88,7 +102,7 @@ func (c *checker) report(format string, args ...any) {
 
 // aggregation refuses to merge locks.
 func (c *checker) aggregation(a *parser.AggregateExpr) {
-	if c.acrossLocks || !perLock(a.Expr) || selects(a.Op) {
+	if c.acrossLocks || !c.perLock(a.Expr) || selects(a.Op) {
 		return
 	}
 	if slices.Contains(a.Grouping, catalog.LockName.Name) == a.Without {
@@ -109,7 +123,7 @@ func (c *checker) join(b *parser.BinaryExpr) {
 	}
 	keeps := slices.Contains(m.MatchingLabels, catalog.LockName.Name) == m.On
 	// A target carries no lock, so a join with one cannot keep it.
-	if !c.acrossLocks && !keeps && perLock(b.LHS) && perLock(b.RHS) {
+	if !c.acrossLocks && !keeps && c.perLock(b.LHS) && c.perLock(b.RHS) {
 		c.report("%s matches different locks: keep %s", b, catalog.LockName.Name)
 	}
 	if b.Op == parser.LOR {
@@ -137,11 +151,12 @@ func differing(left, right []string, m *parser.VectorMatching) []string {
 }
 
 // perLock reports whether an expression reads a metric of locks.
-func perLock(e parser.Expr) bool {
+func (c *checker) perLock(e parser.Expr) bool {
 	found := false
 	parser.Inspect(e, func(n parser.Node, _ []parser.Node) error {
 		if s, ok := n.(*parser.VectorSelector); ok {
-			if m, known := catalog.ByName(metricName(s)); known && m.PerLock {
+			m, known := catalog.ByName(metricName(s))
+			if known && m.PerLock || slices.Contains(c.recorded[metricName(s)], catalog.LockName.Name) {
 				found = true
 			}
 		}

@@ -32,7 +32,7 @@ func Rule(a Alert, opts ...Option) []error {
 		c.report("the alert would fire for every series: compare with a threshold")
 	}
 	out := c.output(parsed)
-	if !slices.Contains(out.names, catalog.LockName.Name) && perLock(parsed) && !c.acrossLocks {
+	if !slices.Contains(out.names, catalog.LockName.Name) && c.perLock(parsed) && !c.acrossLocks {
 		c.report("the alert does not say which lock it is about: keep %s", catalog.LockName.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Labels)) {

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/query"
 )
 
 // What may be done with a counter, and with a gauge alone.
@@ -40,6 +41,19 @@ func (c *checker) selector(s *parser.VectorSelector, path []parser.Node) {
 	if slices.Contains(c.foreign, name) {
 		return
 	}
+	if has, ok := c.recorded[name]; ok {
+		for _, m := range s.LabelMatchers {
+			// With All, a choice of locks matches series that name none.
+			chosen := m.Name == catalog.LockName.Name && strings.HasPrefix(m.Value, "$")
+			if m.Name != model.MetricNameLabel && !slices.Contains(has, m.Name) && !chosen {
+				c.report("%s has no label %s", name, m.Name)
+			}
+		}
+		if strings.HasSuffix(name, ":count") && !below(rates, path) {
+			c.report("%s is a counter: put it below rate or increase", name)
+		}
+		return
+	}
 	metric, known := catalog.ByName(name)
 	if !known {
 		c.report("%s is no metric of the catalogue", s)
@@ -53,7 +67,7 @@ func (c *checker) selector(s *parser.VectorSelector, path []parser.Node) {
 
 // matcher checks that the label exists and can have the value.
 func (c *checker) matcher(metric *catalog.Metric, name string, m *labels.Matcher) {
-	if m.Name == model.MetricNameLabel || slices.Contains(c.target, m.Name) || metric.PerLock && m.Name == catalog.LockName.Name {
+	if m.Name == model.MetricNameLabel || m.Name == query.NoLabel || slices.Contains(c.target, m.Name) || metric.PerLock && m.Name == catalog.LockName.Name {
 		return
 	}
 	if m.Name == labels.BucketLabel && name == metric.Bucket() {
@@ -92,23 +106,22 @@ func (c *checker) bound(metric *catalog.Metric, m *labels.Matcher) {
 func (c *checker) use(s *parser.VectorSelector, metric *catalog.Metric, path []parser.Node) {
 	name := metricName(s)
 	cumulative := metric.Kind == catalog.Counter || metric.Kind == catalog.Histogram
-	var functions []string
-	for _, n := range path {
-		if call, ok := n.(*parser.Call); ok {
-			functions = append(functions, call.Func.Name)
-		}
-	}
-	uses := func(set []string) bool {
-		return slices.ContainsFunc(functions, func(f string) bool { return slices.Contains(set, f) })
-	}
 	switch {
-	case cumulative && uses(gaugeOnly):
+	case cumulative && below(gaugeOnly, path):
 		c.report("%s is a counter: use rate or increase", name)
-	case cumulative && !uses(rates) && !uses(presence) && !excludes(s, path):
+	case cumulative && !c.cumulative && !below(rates, path) && !below(presence, path) && !excludes(s, path):
 		c.report("%s is a counter: put it below rate or increase", name)
-	case !cumulative && uses(rates):
+	case !cumulative && below(rates, path):
 		c.report("%s is a gauge: it has no rate", name)
 	}
+}
+
+// below reports whether a call of one of the functions is on the path.
+func below(functions []string, path []parser.Node) bool {
+	return slices.ContainsFunc(path, func(n parser.Node) bool {
+		call, ok := n.(*parser.Call)
+		return ok && slices.Contains(functions, call.Func.Name)
+	})
 }
 
 // excludes reports whether the selector only says which series to leave out.

@@ -1,7 +1,7 @@
-// Package promeval evaluates alerting rules over series that are written down,
-// with Prometheus' own query engine and template expander. It stands in for
-// promtool where tests must not need a binary; what rules of recording or of
-// restored state do is not modelled.
+// Package promeval evaluates alerting and recording rules over series that are
+// written down, with Prometheus' own query engine and template expander. It
+// stands in for promtool where tests must not need a binary; restored state is
+// not modelled.
 package promeval
 
 import (

@@ -182,7 +182,7 @@ func (f Facts) Oldest() Expr {
 func (f Facts) Won() Expr {
 	won := f.Increased(catalog.Acquired, f.RateWindow)
 	if f.Recorded {
-		won = f.recorded(f.recordedWon())
+		won = f.recorded(f.RecordedWon())
 	}
 	return f.Held(Op(won, ">", Number(0.5)))
 }
@@ -239,8 +239,11 @@ func (f Facts) worst() Expr {
 	return e
 }
 
-// mark gives all series of e one value.
-func mark(state int, e Expr) Expr { return Op(Op(Number(0), "*", e), "+", Number(float64(state))) }
+// mark gives all series of e one value, infinite ones too: errors of attempts
+// that began before the window are infinitely many per attempt.
+func mark(state int, e Expr) Expr {
+	return Call("clamp", e, Number(float64(state)), Number(float64(state)))
+}
 
 func modeLabel() string {
 	mode, _ := catalog.ElectorInfo.Label("mode")

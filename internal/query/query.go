@@ -48,6 +48,10 @@ func Matches(label, re string) Matcher { return Matcher{label, "=~", re} }
 // MatchesNot leaves out values that the anchored expression matches.
 func MatchesNot(label, re string) Matcher { return Matcher{label, "!~", re} }
 
+// NoLabel is a label that no series has. A matcher of it says yes or no to a
+// whole selector: to !~"$x" it is no where the variable x stands for All.
+const NoLabel = "__none__"
+
 func (m Matcher) String() string { return m.Label + m.Op + strconv.Quote(m.Value) }
 
 // SingleLock keeps labels that stand for one lock each: judging a label that

@@ -35,7 +35,9 @@ var (
 	RecordedState = "lock:leader_state:max"
 )
 
-func (f Facts) recordedErrors() string { return "lock:" + backendErrors() + ":increase" + f.ErrorWindow }
+func (f Facts) recordedErrors() string {
+	return "lock:" + backendErrors() + ":increase" + f.ErrorWindow
+}
 
 func (f Facts) recordedErrorShare() string {
 	return "lock:" + backendErrors() + "_per_attempts:ratio_increase" + f.ErrorWindow
@@ -49,7 +51,8 @@ func (f Facts) recordedOverruns() string {
 	return recordedName("lock", catalog.LeaseOverruns, "increase"+f.LeaseWindow)
 }
 
-func (f Facts) recordedWon() string {
+// RecordedWon is the name of the terms gained lately.
+func (f Facts) RecordedWon() string {
 	return recordedName("lock", catalog.Acquired, "increase"+f.RateWindow)
 }
 
@@ -124,7 +127,7 @@ func (f Facts) lockRecordings() []Recording {
 		lock(f.recordedOverruns(), f.OverrunsLately()),
 		lock(f.recordedErrors(), f.Errors()),
 		lock(f.recordedErrorShare(), f.ErrorShare()),
-		lock(f.recordedWon(), f.Increased(catalog.Acquired, window)),
+		lock(f.RecordedWon(), f.Increased(catalog.Acquired, window)),
 		lock(f.recordedQuantile(0.5), f.RunQuantile(0.5, window)),
 		lock(f.recordedQuantile(0.99), f.RunQuantile(0.99, window)),
 	}

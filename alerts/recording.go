@@ -1,0 +1,104 @@
+package alerts
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/rulefmt"
+
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// Recording is one recording rule, ready for any file format.
+type Recording struct {
+	// Name is level:metric:operations. Where the operations look back in time,
+	// their window is part of it.
+	Name string
+	// Expr is PromQL, printed by Prometheus' own printer. It reads the series of
+	// the replicas, or recordings that come before it.
+	Expr string
+}
+
+// Recordings returns the recording rules in the order in which they must be
+// evaluated; none unless the configuration asks for them. The error is that of
+// [Config.Validate].
+func Recordings(c Config) ([]Recording, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if !c.Recording {
+		return nil, nil
+	}
+	facts, err := c.facts()
+	if err != nil {
+		return nil, err
+	}
+	var all []Recording
+	for _, r := range facts.Recordings() {
+		expr, err := query.Pretty(r.Expr)
+		if err != nil {
+			return nil, fmt.Errorf("recording %s: %w", r.Name, err)
+		}
+		all = append(all, Recording{Name: r.Name, Expr: expr})
+	}
+	return all, nil
+}
+
+// rateScrapes is how many scrapes the window of a recorded rate holds.
+const rateScrapes = 4
+
+// facts are what is recorded, with the limits of the alerts.
+func (c Config) facts() (query.Facts, error) {
+	scope, err := c.scope()
+	e := c.Alerts.BackendErrors
+	return query.Facts{Scope: scope, Limits: query.Limits{
+		ErrorShare: e.Warning.Share, MinErrors: e.MinErrors, ErrorWindow: e.Window.String(),
+		LeaseWindow:    c.Alerts.NearLease.Window.String(),
+		ScrapeInterval: c.ScrapeInterval.String(), RateWindow: (rateScrapes * c.ScrapeInterval).String(),
+	}}, err
+}
+
+// recordingGroup is a group of its own: alerts do not wait for it.
+func recordingGroup(c Config) (*rulefmt.RuleGroup, error) {
+	recordings, err := Recordings(c)
+	if err != nil || len(recordings) == 0 {
+		return nil, err
+	}
+	group := &rulefmt.RuleGroup{Name: c.Group.Name + "-recording", Interval: c.Group.Interval}
+	for _, r := range recordings {
+		group.Rules = append(group.Rules, rulefmt.Rule{Record: r.Name, Expr: r.Expr})
+	}
+	return group, nil
+}
+
+// longestRecording is half of the time after which Prometheus takes a series
+// for gone: a recording that is missed once must not tear holes.
+const longestRecording = model.Duration(150 * time.Second)
+
+// recording refuses what recorded series could not tell apart, and intervals
+// at which they would come and go.
+func (v *validation) recording(c Config) {
+	if v.err != nil || !c.Recording {
+		return
+	}
+	v.require(c.Group.Interval <= longestRecording, "group.interval",
+		"%s is too long for recorded series, which would come and go; use at most %s, or recording: false", c.Group.Interval, longestRecording)
+	v.holdsSamples("alerts.backendErrors.window", c.Alerts.BackendErrors.Window, true)
+	v.holdsSamples("alerts.nearLease.window", c.Alerts.NearLease.Window, true)
+	matchers, err := parseSelector(c.Selector)
+	if err != nil {
+		v.err = err
+		return
+	}
+	for _, m := range matchers {
+		v.require(slices.Contains(c.ScopeLabels, m.Label), "recording",
+			"the selector matches on %s, which recorded series have only if it is among the scope labels %s; add it there, or use recording: false", m.Label, list(c.ScopeLabels))
+	}
+}
+
+// withoutRecordings heads a file that cannot carry recording rules although
+// the dashboards read what they record.
+const withoutRecordings = "# The recording rules that the dashboards read are not in this file: Grafana does not evaluate them into\n" +
+	"# Prometheus. Load them from the file of the format prometheus, prometheusrule or mimir.\n"

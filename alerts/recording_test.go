@@ -1,0 +1,232 @@
+package alerts
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/common/promslog"
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/leaderscope/leaderscope/internal/promcheck"
+	"github.com/leaderscope/leaderscope/internal/promeval"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+func recordingConfig() Config {
+	c := Default()
+	c.Recording = true
+	return c
+}
+
+func recordingsOf(t *testing.T, c Config) []Recording {
+	t.Helper()
+	recordings, err := Recordings(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recordings
+}
+
+func TestNothingIsRecordedUnlessAskedFor(t *testing.T) {
+	if got := recordingsOf(t, Default()); got != nil {
+		t.Errorf("got %v", got)
+	}
+	got, err := YAML(Default())
+	if err != nil || strings.Contains(string(got), "record:") {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestRecordingRulesAreAGroupOfTheirOwn(t *testing.T) {
+	c := recordingConfig()
+	got, err := YAML(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, errs := rulefmt.Parse(got, false, model.LegacyValidation, parser.NewParser(parser.Options{}), promslog.NewNopLogger())
+	if len(errs) > 0 {
+		t.Fatalf("no valid rules file: %v", errs)
+	}
+	if len(groups.Groups) != 2 || groups.Groups[1].Name != "leader-election-recording" {
+		t.Fatalf("got %d groups", len(groups.Groups))
+	}
+	plain, err := YAML(Default())
+	if err != nil || !strings.HasPrefix(string(got), string(plain)) {
+		t.Errorf("the alerts differ from those without recording rules: %v", err)
+	}
+	recordings := []byte(strings.TrimPrefix(string(got), string(plain)))
+	golden := filepath.Join("testdata", "recording.yaml")
+	if *update {
+		if err := os.WriteFile(golden, recordings, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(recordings)); diff != "" {
+		t.Errorf("run go test ./alerts -update if this is meant (-want +got)\n%s", diff)
+	}
+}
+
+func TestOtherFormatsCarryTheRecordingRulesOrSayThatTheyDoNot(t *testing.T) {
+	c := recordingConfig()
+	for name, format := range map[string]func() ([]byte, error){
+		"prometheusrule": func() ([]byte, error) { return PrometheusRule(c, Object{Name: "a"}) },
+		"mimir":          func() ([]byte, error) { return Mimir(c, "a") },
+	} {
+		got, err := format()
+		if err != nil || strings.Count(string(got), "record: ") != len(recordingsOf(t, c)) {
+			t.Errorf("%s: %v\n%s", name, err, got)
+		}
+	}
+	with, err := GrafanaAlerting(c, DefaultGrafanaManaged())
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, err := GrafanaAlerting(Default(), DefaultGrafanaManaged())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(with), withoutRecordings) || strings.Replace(string(with), withoutRecordings, "", 1) != string(without) {
+		t.Errorf("got\n%s", with)
+	}
+}
+
+func TestRecordingRulesPassTheStaticChecks(t *testing.T) {
+	variants := variants()
+	variants["shared"] = withScope(variants["shared"], "lock_name", "job")
+	for name, c := range variants {
+		c.Recording = true
+		facts, err := c.facts()
+		if err != nil {
+			t.Fatal(err)
+		}
+		labels := map[string][]string{}
+		for i, r := range facts.Recordings() {
+			opts := []promcheck.Option{promcheck.TargetLabels(append(slices.Clone(c.ScopeLabels), c.HolderLabel, "namespace", "job")...), promcheck.Recorded(labels)}
+			if strings.HasPrefix(r.Name, "job") {
+				opts = append(opts, promcheck.AcrossLocks())
+			}
+			if strings.HasSuffix(r.Name, ":count") {
+				opts = append(opts, promcheck.Cumulative())
+			}
+			for _, problem := range promcheck.Expr(recordingsOf(t, c)[i].Expr, opts...) {
+				t.Errorf("%s: %s: %v", name, r.Name, problem)
+			}
+			if !model.LegacyValidation.IsValidMetricName(r.Name) || strings.Count(r.Name, ":") != 2 {
+				t.Errorf("%s: %s is not level:metric:operations", name, r.Name)
+			}
+			// Rules may read what was recorded before them, and nothing else.
+			labels[r.Name] = r.Labels
+		}
+	}
+}
+
+func withScope(c Config, labels ...string) Config {
+	c.ScopeLabels = labels
+	return c
+}
+
+// facts are what panels ask, of the replicas or of what is recorded.
+var facts = map[string]func(query.Facts) query.Expr{
+	"active":         query.Facts.Active,
+	"leaderless":     query.Facts.Leaderless,
+	"run":            func(f query.Facts) query.Expr { return f.Run(f.Active()) },
+	"claims":         func(f query.Facts) query.Expr { return f.Claims() },
+	"crowded":        query.Facts.Crowded,
+	"leading":        query.Facts.Leading,
+	"error share":    query.Facts.ErrorShare,
+	"erring":         query.Facts.Erring,
+	"near its lease": query.Facts.NearLeaseLately,
+	"past its lease": query.Facts.OverrunsLately,
+	"headroom":       query.Facts.Headroom,
+	"lease left":     query.Facts.LeaseLeft,
+	"oldest":         query.Facts.Oldest,
+	"won":            query.Facts.Won,
+	"state":          query.Facts.State,
+}
+
+// Whatever happens to a lock, what is recorded of it is what its replicas say.
+func TestWhatIsRecordedIsWhatTheReplicasSay(t *testing.T) {
+	c := recordingConfig()
+	direct, err := c.facts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := direct
+	recorded.Recorded = true
+	rules := recordingsOf(t, c)
+	step := time.Duration(c.ScrapeInterval)
+	for _, s := range scenarios() {
+		t.Run(s.title(), func(t *testing.T) {
+			t.Parallel()
+			store, err := promeval.Load(seriesOf(t, s, c), s.every, promeval.V3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range rules {
+				if err := store.Record(t.Context(), r.Name, r.Expr, s.end, step); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for name, fact := range facts {
+				for at := time.Duration(0); at <= s.end; at += max(step, (s.end / 8).Truncate(step)) {
+					want, got := valuesAt(t, store, fact(direct), at), valuesAt(t, store, fact(recorded), at)
+					if diff := cmp.Diff(want, got, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+						t.Errorf("%s after %s: want what the replicas say (-), got what is recorded (+)\n%s", name, at, diff)
+					}
+				}
+			}
+		})
+	}
+}
+
+func valuesAt(t *testing.T, store *promeval.Store, e query.Expr, at time.Duration) map[string]float64 {
+	t.Helper()
+	result, err := store.Query(t.Context(), string(e), time.Unix(0, 0).Add(at))
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, s := range result {
+		values[s.Metric.String()] = s.F
+	}
+	return values
+}
+
+func TestValidateRefusesRecordingsThatWouldNotWork(t *testing.T) {
+	cases := map[string]struct {
+		change func(*Config)
+		want   string
+	}{
+		"series that come and go": {func(c *Config) { c.Group.Interval, c.Alerts.BackendErrors.Recent = minutes(3), minutes(10) },
+			"group.interval: 3m is too long for recorded series, which would come and go; use at most 2m30s, or recording: false"},
+		"a selector that recorded series cannot heed": {func(c *Config) { c.Selector = `env="prod"` },
+			"recording: the selector matches on env, which recorded series have only if it is among the scope labels cluster, namespace, job, lock_name; add it there, or use recording: false"},
+		"a window of an alert that is off": {func(c *Config) { c.Alerts.NearLease = NearLease{} },
+			"alerts.nearLease.window: 0s holds fewer than two samples at scrapeInterval 30s, so the alert could never fire; use at least 1m"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := recordingConfig()
+			test.change(&c)
+			if err := c.Validate(); err == nil || err.Error() != test.want {
+				t.Errorf("got  %v\nwant %s", err, test.want)
+			}
+			c.Recording = false
+			if err := c.Validate(); err != nil {
+				t.Errorf("without recordings: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,27 @@
+package query
+
+import "github.com/leaderscope/leaderscope/instrument/catalog"
+
+// FailedRenewal keeps renewals that met an error or their deadline. One that
+// was canceled belongs to a shutdown, and one that found the lock lost has its
+// answer.
+func FailedRenewal() Matcher {
+	return Matches(renewalResult(), catalog.RenewalError.String()+"|"+catalog.RenewalTimeout.String())
+}
+
+// FailedRenewals are the renewals of a window that failed.
+func (s Scope) FailedRenewals(window string) Expr {
+	return s.Increased(catalog.Renewals, window, FailedRenewal())
+}
+
+// FailedRenewalShare is the share of renewals that failed; those that were
+// canceled count on neither side.
+func (s Scope) FailedRenewalShare(window string) Expr {
+	all := s.Increased(catalog.Renewals, window, Unequal(renewalResult(), catalog.RenewalCanceled.String()))
+	return Op(s.FailedRenewals(window), "/", all)
+}
+
+func renewalResult() string {
+	result, _ := catalog.Renewals.Label("result")
+	return result.Name
+}
