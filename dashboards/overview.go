@@ -10,11 +10,15 @@ func Overview(cfg Config) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	description := "Leader election and distributed locks: who leads, who should and does not, how attempts end, " +
+		"how close work came to the end of its lease."
+	if cfg.Recording {
+		description += " Panels read recorded series: without the recording rules of the same configuration they are empty."
+	}
 	return q.build(
 		page{
 			Identity: Identity{cfg.UID, cfg.Title}, other: cfg.Lock,
-			description: "Leader election and distributed locks: who leads, who should and does not, how attempts end, " +
-				"how close work came to the end of its lease.",
+			description: description,
 		},
 		q.now(),
 		q.leadership(),

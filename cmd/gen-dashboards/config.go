@@ -12,9 +12,10 @@ import (
 )
 
 // config is the configuration file. What rules and dashboards share is said
-// once: the scope, the runbooks' address and the dashboard's uid.
+// once: the scope, whether series are recorded, the runbooks' address and the dashboard's uid.
 type config struct {
 	Scope      scope             `yaml:"scope"`
+	Recording  bool              `yaml:"recording"`
 	Alerts     alertSection      `yaml:"alerts"`
 	Dashboards dashboards.Config `yaml:"dashboards"`
 
@@ -68,7 +69,7 @@ func (c config) rules() alerts.Config {
 		ScopeLabels: c.Scope.Labels, HolderLabel: c.Scope.Holder, Selector: c.Scope.Selector, ScrapeInterval: c.Scope.ScrapeInterval,
 		Group: c.Alerts.Group, SeverityLabel: c.Alerts.SeverityLabel, Labels: c.Alerts.Labels, Annotations: c.Alerts.Annotations,
 		RunbookBaseURL: c.Alerts.RunbookBaseURL, DashboardBaseURL: c.Alerts.DashboardBaseURL, DashboardUID: c.Dashboards.UID,
-		Alerts: c.Alerts.Alerts,
+		Recording: c.Recording, Alerts: c.Alerts.Alerts,
 	}
 }
 
@@ -76,7 +77,7 @@ func (c config) rules() alerts.Config {
 // alerts.
 func (c config) boards() dashboards.Config {
 	b := c.Dashboards
-	b.RunbookURL = c.Alerts.RunbookBaseURL
+	b.RunbookURL, b.Recording = c.Alerts.RunbookBaseURL, c.Recording
 	b.Scope = dashboards.Scope{
 		Labels: c.Scope.Labels, Holder: c.Scope.Holder, Selector: c.Scope.Selector, ScrapeInterval: time.Duration(c.Scope.ScrapeInterval),
 	}
@@ -126,7 +127,7 @@ func (c config) validateFormats() error {
 func ruleKey(key string) string {
 	moved := map[string]string{
 		"scopeLabels": "scope.labels", "holderLabel": "scope.holder", "selector": "scope.selector",
-		"scrapeInterval": "scope.scrapeInterval", "dashboardUID": "dashboards.uid",
+		"scrapeInterval": "scope.scrapeInterval", "recording": "recording", "dashboardUID": "dashboards.uid",
 	}
 	if to, ok := moved[key]; ok {
 		return to

@@ -91,6 +91,8 @@ var comments = map[string]string{
 	"scope.selector":       "Restricts everything to matching series, as in team=\"shop\".",
 	"scope.scrapeInterval": "Time between two samples of a series.",
 
+	"recording": "true: rules record one series per lock, which the overview reads in place of those of every replica. For hundreds of locks.",
+
 	"alerts":                  "Alerting rules.",
 	"alerts.group":            "The rule group.",
 	"alerts.group.name":       "Name of the group.",
