@@ -70,7 +70,7 @@ func runNode(ctx context.Context, cfg nodeConfig) error {
 	if err := a.follow(work, s.tenants); !errors.Is(err, context.Canceled) {
 		return err
 	}
-	err = stage.Counted(a.tally.Counts())
+	err = stage.Report(a.tally.Counts())
 	leave()
 	return err
 }

@@ -126,6 +126,12 @@ func (n *Node) Drain(ctx context.Context, counted any) error {
 	if _, err := io.WriteString(n.cues, drainCue+"\n"); err != nil {
 		return fmt.Errorf("%s: %w", n.Name, err)
 	}
+	return n.Reported(ctx, counted)
+}
+
+// Reported waits until the node has ended its work by itself, and reads into
+// counted what it counted.
+func (n *Node) Reported(ctx context.Context, counted any) error {
 	line, err := n.line(ctx, n.counted, "what it counted")
 	if err != nil {
 		return err
@@ -149,9 +155,9 @@ func (n *Node) Stop() error {
 // Metrics scrapes the node.
 func (n *Node) Metrics(ctx context.Context) (Metrics, error) { return scrape(ctx, n.address) }
 
-// Cues is for the node: work ends when ctx does, or when the director says so;
-// leave waits until the director has read what it wants. Without a director,
-// work is ctx and leave returns at once.
+// Cues is for the node: work ends when ctx does, or when the director says so
+// or is gone; leave waits until the director has read what it wants. Without a
+// director, work is ctx and leave returns at once.
 func Cues(ctx context.Context) (work context.Context, leave func()) {
 	if !IsNode() {
 		return ctx, func() {}
@@ -170,8 +176,8 @@ func Cues(ctx context.Context) (work context.Context, leave func()) {
 	return work, func() { <-gone }
 }
 
-// Counted is for the node: it prints what it counted itself.
-func Counted(counts any) error {
+// Report is for the node: it prints what it counted itself.
+func Report(counts any) error {
 	text, err := json.Marshal(counts)
 	if err != nil {
 		return err

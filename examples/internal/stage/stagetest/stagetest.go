@@ -69,9 +69,20 @@ func Shows(t *testing.T, n *stage.Node, what string, ask func(stage.Metrics) boo
 // itself goes to counted.
 func Drain(t *testing.T, n *stage.Node, counted any) stage.Metrics {
 	t.Helper()
+	return last(t, n, n.Drain, counted)
+}
+
+// Reported waits until the node has ended its work by itself; see Drain.
+func Reported(t *testing.T, n *stage.Node, counted any) stage.Metrics {
+	t.Helper()
+	return last(t, n, n.Reported, counted)
+}
+
+func last(t *testing.T, n *stage.Node, read func(context.Context, any) error, counted any) stage.Metrics {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if err := n.Drain(ctx, counted); err != nil {
+	if err := read(ctx, counted); err != nil {
 		t.Fatal(err)
 	}
 	m, err := n.Metrics(ctx)

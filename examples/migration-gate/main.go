@@ -1,0 +1,64 @@
+//go:build unix
+
+// Migration-gate lets the instances of a service start only on a schema that
+// was migrated, by exactly one of them. gate.go is the pattern, instance.go
+// the service, migration.go its SQL; show.go is the stage.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var cfg config
+	flag.StringVar(&cfg.postgres, "postgres", "", "DSN of a PostgreSQL; without it a private one is started")
+	flag.StringVar(&cfg.schema, "schema", "public", "of an instance's tables")
+	flag.StringVar(&cfg.name, "instance", "", "run one instance of that name, and not the show")
+	flag.StringVar(&cfg.migration, "migration", "0001-cents", "what an instance wants applied")
+	flag.DurationVar(&cfg.budget, "budget", 5*time.Second, "how long a migration may take")
+	flag.DurationVar(&cfg.batch, "batch", 50*time.Millisecond, "how long each of its ten batches takes")
+	flag.Parse()
+	if err := cfg.check(); err != nil {
+		fmt.Fprintln(os.Stderr, "migration-gate:", err)
+		os.Exit(2)
+	}
+	run := show
+	if cfg.name != "" {
+		run = runInstance
+	}
+	// Whoever was interrupted has done what was asked.
+	if err := run(ctx, cfg); err != nil && !(ctx.Err() != nil && errors.Is(err, context.Canceled)) {
+		fmt.Fprintln(os.Stderr, "migration-gate:", err)
+		os.Exit(1)
+	}
+}
+
+type config struct {
+	name, postgres, schema, migration string
+	budget, batch                     time.Duration
+}
+
+func (cfg config) check() error {
+	_, known := migrations[cfg.migration]
+	switch {
+	case cfg.name != "" && cfg.postgres == "":
+		return fmt.Errorf("--instance %s: an instance needs --postgres DSN", cfg.name)
+	case !known:
+		return fmt.Errorf("--migration %s: known are 0001-cents and 0002-currency", cfg.migration)
+	case cfg.budget <= 0:
+		return fmt.Errorf("--budget %v: want more than 0", cfg.budget)
+	case cfg.batch < 0:
+		return fmt.Errorf("--batch %v: want 0 or more", cfg.batch)
+	default:
+		return nil
+	}
+}
