@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/internal/promcheck"
 	"github.com/leaderscope/leaderscope/internal/promeval"
 	"github.com/leaderscope/leaderscope/internal/query"
@@ -114,7 +115,7 @@ func TestRecordingRulesPassTheStaticChecks(t *testing.T) {
 		labels := map[string][]string{}
 		for i, r := range facts.Recordings() {
 			opts := []promcheck.Option{promcheck.TargetLabels(append(slices.Clone(c.ScopeLabels), c.HolderLabel, "namespace", "job")...), promcheck.Recorded(labels)}
-			if strings.HasPrefix(r.Name, "job") {
+			if strings.HasPrefix(r.Name, "job") || strings.HasPrefix(r.Name, "replica") {
 				opts = append(opts, promcheck.AcrossLocks())
 			}
 			if strings.HasSuffix(r.Name, ":count") {
@@ -141,7 +142,8 @@ func withScope(c Config, labels ...string) Config {
 var facts = map[string]func(query.Facts) query.Expr{
 	"active":         query.Facts.Active,
 	"leaderless":     query.Facts.Leaderless,
-	"run":            func(f query.Facts) query.Expr { return f.Run(f.Active()) },
+	"run":            func(f query.Facts) query.Expr { return f.ActiveIn(catalog.ModeRun) },
+	"hold":           func(f query.Facts) query.Expr { return f.ActiveIn(catalog.ModeHold) },
 	"claims":         func(f query.Facts) query.Expr { return f.Claims() },
 	"crowded":        query.Facts.Crowded,
 	"leading":        query.Facts.Leading,
@@ -151,7 +153,8 @@ var facts = map[string]func(query.Facts) query.Expr{
 	"past its lease": query.Facts.OverrunsLately,
 	"headroom":       query.Facts.Headroom,
 	"lease left":     query.Facts.LeaseLeft,
-	"oldest":         query.Facts.Oldest,
+	"waiting":        query.Facts.Waiting,
+	"lease of runs":  query.Facts.RunLease,
 	"won":            query.Facts.Won,
 	"state":          query.Facts.State,
 }

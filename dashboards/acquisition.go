@@ -8,7 +8,6 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/internal/panel"
-	"github.com/leaderscope/leaderscope/internal/query"
 )
 
 // acquisition shows how attempts to win a lock end.
@@ -56,14 +55,13 @@ func (q queries) backendErrors() *timeseries.PanelBuilder {
 }
 
 func (q queries) waiting() *timeseries.PanelBuilder {
-	led := q.facts.Held(query.Op(q.facts.Active(), ">", query.Number(0)))
 	return ranking(linePanel(about{
 		id: panel.Waiting, title: "Waiting for a lock",
 		description: "Age of the oldest attempt in flight. Standbys of a held lock that has a leader wait for as long as it leads and " +
 			"are left out. A line that climbs is a lock that nobody gets: its holder hangs, or the backend does.",
 		unit: units.Seconds, noValue: "nobody waits", width: 8, height: 8,
 		steps:   plain(),
-		targets: []target{{expr: q.most(query.Op(q.facts.Oldest(), "unless", led)), legend: q.legend}},
+		targets: []target{{expr: q.most(q.facts.Waiting()), legend: q.legend}},
 	}), "max").
 		Min(0)
 }

@@ -55,8 +55,22 @@ func (q queries) alerting() query.Expr {
 // started are the replicas that appeared, or whose counters began anew.
 func (q queries) started() query.Expr {
 	by := append(q.locks.TargetLabels(), q.cfg.Scope.Holder)
+	if q.facts.Recorded {
+		return q.startedOf(by)
+	}
 	attempts := q.replicas.Metric(catalog.Attempts)
 	appeared := query.Op(query.By("group", by, query.Call("timestamp", attempts)), "unless", query.By("group", by, query.Offset(attempts, q.eventWindow())))
 	began := query.Op(query.Over("resets", attempts, q.eventWindow()), ">", query.Number(0))
 	return query.Op(appeared, "or", query.By("group", by, began))
+}
+
+// startedOf reads what is recorded of each replica, where all locks are
+// chosen; or of the chosen ones, what the replicas say.
+func (q queries) startedOf(by []string) query.Expr {
+	all := query.Selector(q.facts.RecordedReplicaResets(), append(slices.Clone(q.replicas.TargetMatchers), q.chosen(catalog.LockName.Name))...)
+	some := q.replicas.Metric(catalog.Attempts, notAll())
+	here := query.Op(all, "or", query.Call("timestamp", some))
+	before := query.Op(query.Offset(all, q.eventWindow()), "or", query.Offset(some, q.eventWindow()))
+	began := query.Op(query.Op(all, "or", query.Over("resets", some, q.eventWindow())), ">", query.Number(0))
+	return query.Op(query.Op(query.By("group", by, here), "unless", query.By("group", by, before)), "or", query.By("group", by, began))
 }

@@ -43,13 +43,13 @@ func (q queries) shortest(e query.Expr) query.Expr {
 	if q.oneLock {
 		return e
 	}
-	headroom, length := q.locks.Metric(catalog.LeaseHeadroom), q.locks.Metric(catalog.LeaseDuration)
-	if q.facts.Recorded {
-		headroom, length = q.facts.Recording(query.RecordedHeadroom), q.facts.Recording(query.RecordedLease)
+	left := q.locks.By("min", overAllShown("min_over_time", q.facts.Recording(query.RecordedLeaseLeft)))
+	if !q.facts.Recorded {
+		headroom := q.locks.By("min", overAllShown("min_over_time", q.locks.Metric(catalog.LeaseHeadroom)))
+		length := q.locks.By("max", overAllShown("max_over_time", q.locks.Metric(catalog.LeaseDuration)))
+		left = query.Op(headroom, "/", length)
 	}
-	left := q.locks.By("min", overAllShown("min_over_time", headroom))
-	lease := q.locks.By("max", overAllShown("max_over_time", length))
-	return query.Op(e, "and "+query.On(q.locks.Labels), q.least(query.Op(left, "/", lease)))
+	return query.Op(e, "and "+query.On(q.locks.Labels), q.least(left))
 }
 
 // leaseSteps judge the share of the lease that is left.

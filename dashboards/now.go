@@ -85,8 +85,8 @@ const (
 )
 
 func (q queries) leaders() *stat.PanelBuilder {
-	held := query.Op(q.facts.Held(q.facts.Active()), "unless", q.facts.Crowded())
-	run := query.Op(q.facts.Run(q.facts.Active()), "unless", q.facts.Crowded())
+	held := query.Op(q.facts.ActiveIn(catalog.ModeHold), "unless", q.facts.Crowded())
+	run := query.Op(q.facts.ActiveIn(catalog.ModeRun), "unless", q.facts.Crowded())
 	return statPanel(about{
 		id: panel.Leaders, title: "Leaders",
 		description: "One tile per lock. Red is a held lock without a leader, or any lock with more leaders than allowed. A lock " +

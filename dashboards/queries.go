@@ -183,8 +183,11 @@ func notAll() query.Matcher { return query.MatchesNot(query.NoLabel, "$"+catalog
 // that no line comes and goes.
 func (q queries) movedMost() query.Expr {
 	if q.facts.Recorded {
-		won := q.facts.Recording(q.facts.RecordedWon())
-		return q.firstMoved(q.replicas.ByHolder("max", q.replicas.Recording(query.RecordedLeading)), overAllShown("sum_over_time", won))
+		won := func(m ...query.Matcher) query.Expr {
+			return q.locks.By("sum", overAllShown("sum_over_time", q.facts.Recording(q.facts.RecordedWon(), m...)))
+		}
+		held := won(query.Equal("mode", catalog.ModeHold.String()))
+		return q.firstMoved(q.replicas.ByHolder("max", q.replicas.Recording(query.RecordedLeading)), held, won())
 	}
 	active := q.replicas.Metric(catalog.Active)
 	led := query.Op(overAllShown("max_over_time", active), ">", query.Number(0))
@@ -192,13 +195,16 @@ func (q queries) movedMost() query.Expr {
 	if q.oneLock {
 		return shown
 	}
-	return q.firstMoved(shown, overAllShown("changes", q.locks.Metric(catalog.Active)))
+	moves := q.locks.By("sum", overAllShown("changes", q.locks.Metric(catalog.Active)))
+	isHeld := q.locks.By("max", q.locks.Metric(catalog.ElectorInfo, query.Equal("mode", catalog.ModeHold.String()))+" @ end()")
+	return q.firstMoved(shown, query.Op(moves, "and", isHeld), moves)
 }
 
-func (q queries) firstMoved(e, moves query.Expr) query.Expr {
-	moves = q.locks.By("sum", moves)
-	first := query.Op(q.facts.Held(moves), "+", query.Number(1e6))
-	return query.Op(e, "and "+query.On(q.locks.Labels), q.ranked("topk", timelineLocks, query.Op(first, "or", moves)))
+// firstMoved keeps the locks with the most moves, held ones first. All of them
+// are counted at the end of the range, so that it is done once.
+func (q queries) firstMoved(e, held, all query.Expr) query.Expr {
+	first := query.Op(held, "+", query.Number(1e6))
+	return query.Op(e, "and "+query.On(q.locks.Labels), q.ranked("topk", timelineLocks, query.Op(first, "or", all)))
 }
 
 // overAllShown looks at the whole range that is shown, at each of its steps.

@@ -31,7 +31,7 @@ func (q queries) execution() *timeseries.PanelBuilder {
 		targets: []target{
 			{ref: "P50", expr: q.most(q.facts.RunQuantile(0.5, rateInterval)), legend: "p50 " + q.legend},
 			{ref: "P99", expr: q.most(q.facts.RunQuantile(0.99, rateInterval)), legend: "p99 " + q.legend, exemplars: !q.facts.Recorded},
-			{ref: "Lease", expr: q.least(q.facts.Run(q.facts.LeaseLength())), legend: "lease " + q.legend},
+			{ref: "Lease", expr: q.least(q.facts.RunLease()), legend: "lease " + q.legend},
 		},
 	}), "max").
 		Min(0).

@@ -47,6 +47,17 @@ func (f Facts) Mode(m catalog.Mode) Expr {
 	return f.By("max", f.Metric(catalog.ElectorInfo, only))
 }
 
+// ActiveIn is 1 where a lock that is used in that way is held by anybody.
+func (f Facts) ActiveIn(m catalog.Mode) Expr {
+	switch {
+	case f.Recorded:
+		return f.recorded(RecordedActive, Equal(modeLabel(), m.String()))
+	case m == catalog.ModeHold:
+		return f.Held(f.Active())
+	}
+	return f.Run(f.Active())
+}
+
 // Held keeps the locks that some replica campaigns for.
 func (f Facts) Held(e Expr) Expr { return Op(e, "and", f.Mode(catalog.ModeHold)) }
 
@@ -81,7 +92,12 @@ func (f Facts) Allowed() Expr {
 
 // Crowded keeps the locks with more leaders than allowed. Labels that several
 // locks share are left out: two leaders are no surprise there.
-func (f Facts) Crowded() Expr { return Op(f.Claims(SingleLock()), ">", f.Allowed()) }
+func (f Facts) Crowded() Expr {
+	if f.Recorded {
+		return f.recorded(RecordedCrowded)
+	}
+	return Op(f.Claims(SingleLock()), ">", f.Allowed())
+}
 
 // Leading keeps the replicas that lead.
 func (f Facts) Leading() Expr {
@@ -167,24 +183,38 @@ func (f Facts) LeaseLength() Expr {
 }
 
 // LeaseLeft is the headroom as a share of the lease.
-func (f Facts) LeaseLeft() Expr { return Op(f.Headroom(), "/", f.LeaseLength()) }
-
-// Oldest is the age of the oldest attempt in flight.
-func (f Facts) Oldest() Expr {
+func (f Facts) LeaseLeft() Expr {
 	if f.Recorded {
-		return f.recorded(RecordedOldest)
+		return By("min", f.Labels, f.Recording(RecordedLeaseLeft))
 	}
-	return f.By("max", f.Metric(catalog.PendingAge))
+	return Op(f.Headroom(), "/", f.LeaseLength())
+}
+
+// RunLease is the length of the lease of locks taken for single runs.
+func (f Facts) RunLease() Expr {
+	if f.Recorded {
+		return f.recorded(RecordedRunLease)
+	}
+	return f.Run(f.LeaseLength())
+}
+
+// Waiting is the age of the oldest attempt in flight. Standbys of a held lock
+// that has a leader wait for as long as it leads and are left out.
+func (f Facts) Waiting() Expr {
+	if f.Recorded {
+		return f.recorded(RecordedWaiting)
+	}
+	led := f.Held(Op(f.Active(), ">", Number(0)))
+	return Op(f.By("max", f.Metric(catalog.PendingAge)), "unless", led)
 }
 
 // Won keeps the locks that are campaigned for and were won lately. Locks taken
 // for single runs are won all the time.
 func (f Facts) Won() Expr {
-	won := f.Increased(catalog.Acquired, f.RateWindow)
 	if f.Recorded {
-		won = f.recorded(f.RecordedWon())
+		return Op(f.recorded(f.RecordedWon(), Equal(modeLabel(), catalog.ModeHold.String())), ">", Number(0.5))
 	}
-	return f.Held(Op(won, ">", Number(0.5)))
+	return f.Held(Op(f.Increased(catalog.Acquired, f.RateWindow), ">", Number(0.5)))
 }
 
 // Quantile of a histogram per lock, classic buckets first; missing where

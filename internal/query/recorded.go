@@ -10,7 +10,8 @@ import (
 
 // Names of recorded series are level:metric:operations, as Prometheus' guide
 // has it. The levels are lock, the labels that tell locks apart; holder, those
-// and the label that tells replicas apart; and job, those without lock_name.
+// and the label that tells replicas apart; and job and replica, the same two
+// without lock_name.
 // Further labels follow the level.
 var (
 	// RecordedActive is 1 where a lock is held. Its label mode is hold where
@@ -26,8 +27,16 @@ var (
 	RecordedHeadroom = recordedName("lock", catalog.LeaseHeadroom, "min")
 	// RecordedLease is the length of the lease.
 	RecordedLease = recordedName("lock", catalog.LeaseDuration, "max")
-	// RecordedOldest is the age of the oldest attempt in flight.
-	RecordedOldest = recordedName("lock", catalog.PendingAge, "max")
+	// RecordedLeaseLeft is the least headroom as a share of the lease.
+	RecordedLeaseLeft = "lock:leader_lease_left:ratio"
+	// RecordedRunLease is the lease of locks that are taken for single runs.
+	RecordedRunLease = recordedName("lock", catalog.LeaseDuration, "max_run")
+	// RecordedCrowded is the number of leases held where it is too great, and
+	// is there for no other lock.
+	RecordedCrowded = recordedName("lock", catalog.Active, "sum_above_max")
+	// RecordedWaiting is the age of the oldest attempt in flight, but for
+	// standbys that wait for a leader.
+	RecordedWaiting = recordedName("lock", catalog.PendingAge, "max")
 	// RecordedNearLease counts, since the replica started, the uses of a lease
 	// that took most of it: a counter, to be read through increase.
 	RecordedNearLease = "holder:" + catalog.LeaseUsageRatio.Name + "_near:count"
@@ -51,9 +60,10 @@ func (f Facts) recordedOverruns() string {
 	return recordedName("lock", catalog.LeaseOverruns, "increase"+f.LeaseWindow)
 }
 
-// RecordedWon is the name of the terms gained lately.
+// RecordedWon is the name of the terms gained lately, by mode as
+// [RecordedActive].
 func (f Facts) RecordedWon() string {
-	return recordedName("lock", catalog.Acquired, "increase"+f.RateWindow)
+	return recordedName("lock_mode", catalog.Acquired, "increase"+f.RateWindow)
 }
 
 func (f Facts) recordedQuantile(phi float64) string {
@@ -79,6 +89,12 @@ func (f Facts) RecordedJobBuckets() string {
 // RecordedJobUsage is explained at [Facts.RecordedJobBuckets].
 func (f Facts) RecordedJobUsage() string {
 	return recordedName("job", catalog.LeaseUsageRatio, "increase"+f.RateWindow)
+}
+
+// RecordedReplicaResets is the name of how often counters of a replica began
+// anew lately: it is there for each replica, and names no lock.
+func (f Facts) RecordedReplicaResets() string {
+	return recordedName("replica", catalog.Attempts, "resets"+f.RateWindow)
 }
 
 // recordedName leaves the ending of counters out, which rates are not.
@@ -116,18 +132,21 @@ func (f Facts) lockRecordings() []Recording {
 	}
 	window := f.RateWindow
 	return []Recording{
-		lock(RecordedActive, f.activeByMode(), modeLabel()),
+		lock(RecordedActive, f.byMode(f.Active()), modeLabel()),
 		lock(RecordedLeading, f.Leading(), f.Holder),
 		lock(RecordedClaims, f.Claims()),
 		lock(RecordedAllowed, f.Allowed()),
 		lock(RecordedHeadroom, f.Headroom()),
 		lock(RecordedLease, f.LeaseLength()),
-		lock(RecordedOldest, f.Oldest()),
+		lock(RecordedLeaseLeft, f.LeaseLeft()),
+		lock(RecordedRunLease, f.RunLease()),
+		lock(RecordedCrowded, f.Crowded()),
+		lock(RecordedWaiting, f.Waiting()),
 		lock(RecordedNearLease, f.nearLeaseCount(), f.Holder),
 		lock(f.recordedOverruns(), f.OverrunsLately()),
 		lock(f.recordedErrors(), f.Errors()),
 		lock(f.recordedErrorShare(), f.ErrorShare()),
-		lock(f.RecordedWon(), f.Increased(catalog.Acquired, window)),
+		lock(f.RecordedWon(), f.byMode(f.Increased(catalog.Acquired, window)), modeLabel()),
 		lock(f.recordedQuantile(0.5), f.RunQuantile(0.5, window)),
 		lock(f.recordedQuantile(0.99), f.RunQuantile(0.99, window)),
 	}
@@ -161,20 +180,21 @@ func (f Facts) jobRecordings() []Recording {
 			Expr: By("sum", labels, Over("rate", f.Metric(r.metric), f.RateWindow)),
 		})
 	}
-	buckets := append(slices.Clone(job), "le")
+	replica, buckets := append(slices.Clone(job), f.Holder), append(slices.Clone(job), "le")
 	return append(all,
+		Recording{Name: f.RecordedReplicaResets(), Labels: replica, Expr: By("sum", replica, Over("resets", f.Metric(catalog.Attempts), f.RateWindow))},
 		Recording{Name: f.RecordedJobBuckets(), Labels: buckets, Expr: By("sum", buckets, Over("increase", f.Bucket(catalog.LeaseUsageRatio), f.RateWindow))},
 		Recording{Name: f.RecordedJobUsage(), Labels: job, Expr: By("sum", job, Over("increase", f.Metric(catalog.LeaseUsageRatio), f.RateWindow))},
 	)
 }
 
-// activeByMode says of each lock how it is used: without that, every panel
+// byMode says of each lock how it is used: without that, every panel
 // would have to ask the replicas.
-func (f Facts) activeByMode() Expr {
+func (f Facts) byMode(e Expr) Expr {
 	tagged := func(e Expr, m catalog.Mode) Expr {
 		return Call("label_replace", e, Text(modeLabel()), Text(m.String()), Text(""), Text(""))
 	}
-	return Op(tagged(f.Held(f.Active()), catalog.ModeHold), "or", tagged(f.Run(f.Active()), catalog.ModeRun))
+	return Op(tagged(f.Held(e), catalog.ModeHold), "or", tagged(f.Run(e), catalog.ModeRun))
 }
 
 // nearLeaseCount is subtracted while both are counters of one process: the
