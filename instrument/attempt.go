@@ -2,6 +2,7 @@ package instrument
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
@@ -20,39 +21,73 @@ type Attempt struct {
 	term       *Term
 }
 
-// begin starts an attempt. Attempts of Acquire, which nobody else sees, are
-// used again.
-func (s *series) begin(e *Election, ctx context.Context) *Attempt {
+// flight is a handle's place for one attempt of Acquire, which is mostly the
+// only one: the instant at which it began, 0 while there is none. An attempt
+// enters without the series' mutex and leaves with it.
+type flight struct{ start atomic.Int64 }
+
+func (f *flight) enter(now instant) bool { return f.start.CompareAndSwap(0, int64(now)) }
+
+// leave reports whether the attempt was there until now.
+func (f *flight) leave(start instant) bool { return f.start.CompareAndSwap(int64(start), 0) }
+
+// since is when the attempt in flight began; 0 when there is none.
+func (f *flight) since() instant { return instant(max(f.start.Load(), 0)) }
+
+// close lets nobody enter any more; it returns when the attempt in flight
+// began, 0 when there was none.
+func (f *flight) close() instant { return instant(max(f.start.Swap(-1), 0)) }
+
+// trial is an attempt, in the handle's flight when at is nil.
+type trial struct {
+	e     *Election
+	start instant
+	at    *Attempt
+}
+
+// try starts an attempt of Acquire, which nobody else sees.
+func (e *Election) try() trial {
 	now := e.m.now()
-	s.mu.Lock()
-	at := s.spare
-	if ctx != nil || at == nil {
-		at = &Attempt{ctx: ctx}
-	} else {
-		s.spare = at.next
+	if now > 0 && e.flight.enter(now) { // a user's clock may go back
+		return trial{e: e, start: now}
 	}
-	at.e, at.start, at.done, at.recorded = e, now, false, !e.closed
-	if at.recorded {
-		s.attempts++
-		s.pending.push(at)
+	return e.begin(now, nil).trial()
+}
+
+// begin starts an attempt beside the flight.
+func (e *Election) begin(now instant, ctx context.Context) *Attempt {
+	at := &Attempt{e: e, ctx: ctx, start: now}
+	e.s.mu.Lock()
+	defer e.s.mu.Unlock()
+	if at.recorded = !e.closed; at.recorded {
+		e.attempts.push(at)
 	}
-	s.mu.Unlock()
 	return at
 }
 
-// finish takes an attempt out of flight. The caller holds mu.
-func (s *series) finish(at *Attempt, now instant) {
-	s.pending.remove(at)
-	s.observe(&s.acquire, catalog.AcquireDuration, now.seconds(at.start))
-	at.done, at.recorded = true, false
+func (a *Attempt) trial() trial { return trial{a.e, a.start, a} }
+
+// finish takes the attempt out of flight and reports whether it was recorded.
+// The caller holds the series' mutex.
+func (y trial) finish(now instant) (recorded bool) {
+	if y.at == nil {
+		recorded = y.e.flight.leave(y.start)
+	} else {
+		recorded = y.at.finish()
+	}
+	if recorded {
+		y.e.s.observe(&y.e.s.acquire, catalog.AcquireDuration, now.seconds(y.start))
+	}
+	return recorded
 }
 
-// recycle keeps an attempt of Acquire for the next. The caller holds mu.
-func (s *series) recycle(at *Attempt) {
-	if at.ctx == nil {
-		at.next = s.spare
-		s.spare = at
+func (a *Attempt) finish() (recorded bool) {
+	recorded = a.recorded
+	if recorded {
+		a.e.attempts.remove(a)
 	}
+	a.done, a.recorded = true, false
+	return recorded
 }
 
 // Won says that the attempt won this lease and returns the term. Called again
@@ -73,7 +108,7 @@ func (a *Attempt) Won(l Lease) *Term {
 	if done {
 		return newTerm(a.e, nil, l, a.ctx)
 	}
-	return a.win(a.ctx, nil, l)
+	return a.trial().win(a.ctx, nil, l)
 }
 
 // NotAcquired says that the attempt did not win. A nil error means that
@@ -82,26 +117,23 @@ func (a *Attempt) NotAcquired(err error) {
 	if err == nil {
 		err = ErrUnknown
 	}
-	a.fail(a.ctx, a.e.reasonFor(a.ctx, nil, err))
+	a.trial().fail(a.ctx, a.e.reasonFor(a.ctx, nil, err))
 }
 
-func (a *Attempt) fail(ctx context.Context, reason Reason) {
-	now := a.e.m.now()
-	s := a.e.s
+func (y trial) fail(ctx context.Context, reason Reason) {
+	now := y.e.m.now()
+	s := y.e.s
 	s.mu.Lock()
-	if a.recorded {
-		s.finish(a, now)
+	if y.finish(now) {
 		s.notAcquired[reason]++
 	}
-	a.done = true
-	s.recycle(a)
 	s.unlock(ctx)
 }
 
 // win opens the term. A lease that was lost before it was won, as a campaign
 // returns whose session had lapsed, is no acquisition.
-func (a *Attempt) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
-	e := a.e
+func (y trial) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
+	e := y.e
 	t := newTerm(e, acquirer, l, ctx)
 	can := e.look(l)
 	var lost <-chan struct{}
@@ -116,15 +148,12 @@ func (a *Attempt) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
 		token, fenced = e.m.tokenOf(l.(Fencer))
 	}
 	now := e.m.now()
-	end := e.leaseEnd(l, can, a.start)
-	asked := e.leaseStart(a.start, now, end)
+	end := e.leaseEnd(l, can, y.start)
+	asked := e.leaseStart(y.start, now, end)
 
 	s := e.s
 	s.mu.Lock()
-	if a.recorded {
-		s.finish(a, now)
-		t.recorded = true
-	}
+	t.recorded = y.finish(now)
 	var expired []ending
 	if dead {
 		t.bornLost(now)
@@ -134,11 +163,9 @@ func (a *Attempt) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
 			t.fence(token)
 		}
 	}
-	a.done = true
-	if a.ctx != nil {
-		a.term = t
+	if y.at != nil {
+		y.at.term = t
 	}
-	s.recycle(a)
 	s.unlock(ctx)
 
 	for _, old := range expired {
@@ -176,13 +203,13 @@ func (e *Election) leaseEnd(l Lease, can capability, start instant) instant {
 			return end
 		}
 	}
-	if _, seen := l.(observedLease); seen || e.lease == 0 || e.hidden {
+	if _, seen := l.(observedLease); seen || e.set.lease == 0 || e.set.hidden {
 		return 0
 	}
-	if e.mode == catalog.ModeHold && can&(canRenew|canWatch) == 0 {
+	if e.set.mode == catalog.ModeHold && can&(canRenew|canWatch) == 0 {
 		return 0 // somebody renews a held leadership, unseen
 	}
-	return start.add(e.lease)
+	return start.add(e.set.lease)
 }
 
 // leaseStart is when the lease with this end was asked for. An attempt that
@@ -190,13 +217,13 @@ func (e *Election) leaseEnd(l Lease, can capability, start instant) instant {
 // would make the first renewal look as if the lease were nearly gone. Where
 // the length is declared the end tells the start; otherwise it is the answer.
 func (e *Election) leaseStart(began, now, end instant) instant {
-	if end == 0 || end == began.add(e.lease) {
+	if end == 0 || end == began.add(e.set.lease) {
 		return began
 	}
-	if e.lease == 0 {
+	if e.set.lease == 0 {
 		return now
 	}
-	return min(max(began, end.add(-e.lease)), now)
+	return min(max(began, end.add(-e.set.lease)), now)
 }
 
 func (m *Middleware) expiryOf(x Expirer) (end instant) {

@@ -41,7 +41,7 @@ func (c *LeaderCampaigner) Campaign(ctx context.Context) error {
 	returned := false
 	defer func() {
 		if !returned {
-			at.fail(ctx, catalog.Panicked)
+			at.trial().fail(ctx, catalog.Panicked)
 		}
 	}()
 	err := c.next.Campaign(ctx)

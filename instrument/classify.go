@@ -124,7 +124,7 @@ func (e *Election) opinion(c errorClassifier, err error) (reason Reason, ok bool
 			return reason, true
 		}
 	}
-	for _, classify := range e.classifiers {
+	for _, classify := range e.set.classifiers {
 		if reason, ok = classify(err); ok && valid(reason) {
 			return reason, true
 		}

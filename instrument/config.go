@@ -104,15 +104,43 @@ func newConfig(opts []Option) (config, error) {
 // ElectionOption configures the handle of one lock. Nil options are ignored,
 // and so are values that make no sense: a length, an interval or a number of
 // leaders below one.
-type ElectionOption func(*Election)
+type ElectionOption func(*settings)
+
+// settings are what the options of a handle say. Handles with the same share
+// them; they do not change.
+type settings struct {
+	use
+	lease       time.Duration
+	every       time.Duration
+	maxLeaders  int
+	hidden      bool
+	classifiers []Classifier
+}
+
+func newSettings(label redact.Label, opts []ElectionOption) *settings {
+	s := &settings{use: use{family: label.Family}, maxLeaders: 1}
+	for _, o := range opts {
+		if o != nil {
+			o(s)
+		}
+	}
+	return s
+}
+
+// same reports whether two say the same, as far as can be told: functions
+// cannot be compared.
+func (s *settings) same(other *settings) bool {
+	return s.use == other.use && s.lease == other.lease && s.every == other.every && s.maxLeaders == other.maxLeaders &&
+		s.hidden == other.hidden && s.classifiers == nil && other.classifiers == nil
+}
 
 // Hold says that a win is kept while the process lives: campaign and hold.
 // Without it a lock is taken for one run and given back.
-func Hold() ElectionOption { return func(e *Election) { e.mode = catalog.ModeHold } }
+func Hold() ElectionOption { return func(s *settings) { s.mode = catalog.ModeHold } }
 
 // ExpectEvery declares the time between acquisitions of a periodic job.
 func ExpectEvery(d time.Duration) ElectionOption {
-	return func(e *Election) { e.every = max(d, 0) }
+	return func(s *settings) { s.every = max(d, 0) }
 }
 
 // LeaseDuration declares the length of the lease. Where the lease does not
@@ -122,35 +150,35 @@ func ExpectEvery(d time.Duration) ElectionOption {
 // should return a lease that is an Expirer: the start of the winning request
 // is then known to them alone.
 func LeaseDuration(d time.Duration) ElectionOption {
-	return func(e *Election) { e.lease = max(d, 0) }
+	return func(s *settings) { s.lease = max(d, 0) }
 }
 
 // HiddenRenewals says that the library renews the lease where nobody can see
 // it: renewal series are left out, and a declared LeaseDuration gives no end.
-func HiddenRenewals() ElectionOption { return func(e *Election) { e.hidden = true } }
+func HiddenRenewals() ElectionOption { return func(s *settings) { s.hidden = true } }
 
 // Backend names the backend, such as etcd, on leader_elector_info.
 func Backend(name string) ElectionOption {
-	return func(e *Election) { e.backend = redact.Valid(name) }
+	return func(s *settings) { s.backend = redact.Valid(name) }
 }
 
 // Family names the kind of lock on leader_elector_info, readable where the
 // label is a hash. It must not carry what the label hides.
 func Family(name string) ElectionOption {
-	return func(e *Election) { e.family = redact.Valid(name) }
+	return func(s *settings) { s.family = redact.Valid(name) }
 }
 
 // MaxLeaders is the number of leaders that the elector allows at once; 1 if
 // not set.
-func MaxLeaders(n int) ElectionOption { return func(e *Election) { e.maxLeaders = max(n, 1) } }
+func MaxLeaders(n int) ElectionOption { return func(s *settings) { s.maxLeaders = max(n, 1) } }
 
 // Classify adds classifiers of the library's errors; the first that has an
 // opinion decides.
 func Classify(c ...Classifier) ElectionOption {
-	return func(e *Election) {
+	return func(s *settings) {
 		for _, classify := range c {
 			if classify != nil {
-				e.classifiers = append(e.classifiers, classify)
+				s.classifiers = append(s.classifiers, classify)
 			}
 		}
 	}

@@ -2,9 +2,7 @@ package instrument
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
@@ -12,27 +10,22 @@ import (
 // Election is the handle of one lock in this process. It is safe for
 // concurrent use and takes no lock around calls of the elector.
 type Election struct {
-	m  *Middleware
-	s  *series
-	of *Elections // nil without
+	m   *Middleware
+	s   *series
+	of  *Elections // nil without
+	set *settings
 
-	mode         catalog.Mode
-	backend      string
-	family       string
-	lease        time.Duration
-	every        time.Duration
-	maxLeaders   int
-	hidden       bool
-	classifiers  []Classifier
-	kind         atomic.Pointer[leaseKind]
-	observing    sync.Mutex // one observation at a time
-	lastObserved atomic.Int64
+	kind   atomic.Pointer[leaseKind]
+	flight flight
 
 	// guarded by s.mu
-	closed     bool
+	next       *Election   // of the same series
+	attempts   attemptList // those that are not in flight
+	terms      *Term       // open, or with bodies that run; linked by next
+	observed   *observed   // nil until there was an observation
 	token      uint64
 	tokenKnown bool
-	observed   *Term
+	closed     bool
 }
 
 // Label is the lock_name of this election's series.
@@ -49,7 +42,7 @@ func (e *Election) Acquire(ctx context.Context, a Acquirer) (*Term, error) {
 	if e.m.spans != nil {
 		ctx, span = e.m.startSpan(ctx, catalog.SpanAcquire, e)
 	}
-	at := e.s.begin(e, nil)
+	at := e.try()
 	returned := false
 	defer func() {
 		if !returned {
@@ -112,7 +105,7 @@ func (e *Election) Begin(ctx context.Context) *Attempt {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	return e.s.begin(e, ctx)
+	return e.begin(e.m.now(), ctx)
 }
 
 // Forget ends this handle: its open terms and attempts are abandoned, and the
@@ -122,26 +115,25 @@ func (e *Election) Forget() { e.m.forget(e) }
 
 // abandon ends what is open under this handle. The caller holds s.mu.
 func (e *Election) abandon(now instant) {
-	s := e.s
-	for at := s.pending.first; at != nil; {
-		next := at.next
-		if at.e == e {
-			s.finish(at, now)
-			s.notAcquired[catalog.UnknownReason]++
-		}
-		at = next
+	if start := e.flight.close(); start != 0 {
+		e.abandonAttempt(start, now)
 	}
-	for t := s.terms.first; t != nil; {
-		next := t.next
-		if t.e == e {
-			t.settle(now)
-			if !t.ended {
-				s.ended[catalog.Abandoned]++
-			}
-			s.running -= int(t.bodies)
-			s.terms.remove(t)
-			t.recorded = false // the term itself goes on
-		}
-		t = next
+	for at := e.attempts.first; at != nil; at = e.attempts.first {
+		at.finish()
+		e.abandonAttempt(at.start, now)
 	}
+	for t := e.terms; t != nil; t = e.terms {
+		t.settle(now)
+		if !t.ended {
+			e.s.ended[catalog.Abandoned]++
+		}
+		e.s.running -= int32(t.bodies())
+		t.unlink()
+		t.recorded = false // the term itself goes on
+	}
+}
+
+func (e *Election) abandonAttempt(start, now instant) {
+	e.s.observe(&e.s.acquire, catalog.AcquireDuration, now.seconds(start))
+	e.s.notAcquired[catalog.UnknownReason]++
 }

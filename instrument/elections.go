@@ -24,7 +24,9 @@ type Elections struct {
 	mu         sync.Mutex
 	own        map[*Election]digest
 	shared     map[sharing]*Election
-	remembered int // names in known that have a shared handle
+	remembered int       // names in known that have a shared handle
+	set        *settings // of the last handle, whose label had this family
+	family     string
 }
 
 // sharing is what handles of several names have in common.
@@ -89,10 +91,10 @@ func (es *Elections) first(name string, d digest) *Election {
 
 // join makes a handle of a series. The caller holds the mutex of es and of m.
 func (es *Elections) join(label redact.Label, s *series) *Election {
-	e := es.m.handle(label, es.opts)
-	e.of = es
-	es.m.join(e, s)
-	return e
+	if es.set == nil || es.family != label.Family {
+		es.set, es.family = es.m.shared(newSettings(label, es.opts)), label.Family
+	}
+	return es.m.join(es, s, es.set)
 }
 
 // Forget retires a name: a handle of its own ends as by Election.Forget, and

@@ -73,7 +73,7 @@ func (k *KeyedLocker[L]) Lock(ctx context.Context, key string) (L, error) {
 	returned := false
 	defer func() {
 		if !returned {
-			at.fail(ctx, catalog.Panicked)
+			at.trial().fail(ctx, catalog.Panicked)
 		}
 	}()
 	l, err := k.next.Lock(ctx, key)

@@ -31,6 +31,7 @@ type Middleware struct {
 	attached   []*attachment
 	families   words
 	backends   words
+	latest     *settings
 	overflows  uint64
 	collisions uint64
 	closed     bool
@@ -60,36 +61,36 @@ func New(opts ...Option) (*Middleware, error) {
 // is turned into its label here and not kept.
 func (m *Middleware) Election(name string, opts ...ElectionOption) *Election {
 	label := m.label(name)
-	e := m.handle(label, opts)
+	set := newSettings(label, opts)
 	created := m.wall()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.join(e, m.place(label, m.digests.of(name), created))
-	return e
+	return m.join(nil, m.place(label, m.digests.of(name), created), m.shared(set))
 }
 
-// handle makes a handle that belongs to no series yet.
-func (m *Middleware) handle(label redact.Label, opts []ElectionOption) *Election {
-	e := &Election{m: m, maxLeaders: 1, family: label.Family}
-	for _, o := range opts {
-		if o != nil {
-			o(e)
-		}
+// shared bounds the open labels of new settings and returns those of the
+// handle before if they are the same: handles are mostly made in rows. The
+// caller holds mu.
+func (m *Middleware) shared(set *settings) *settings {
+	set.family, set.backend = m.families.bound(set.family, m.maxLabels), m.backends.bound(set.backend, m.maxLabels)
+	if m.latest == nil || !m.latest.same(set) {
+		m.latest = set
 	}
-	return e
+	return m.latest
 }
 
-// join adds a handle to a series. The caller holds mu.
-func (m *Middleware) join(e *Election, s *series) {
-	e.s = s
-	e.family, e.backend = m.families.bound(e.family, m.maxLabels), m.backends.bound(e.backend, m.maxLabels)
+// join makes a handle of a series. The caller holds mu.
+func (m *Middleware) join(of *Elections, s *series, set *settings) *Election {
+	e := &Election{m: m, s: s, of: of, set: set}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e.closed = m.closed
-	if !m.closed {
-		s.handles = append(s.handles, e)
-		s.leaseSeen = s.leaseSeen || e.lease > 0
+	if e.closed = m.closed; e.closed {
+		e.flight.close()
+		return e
 	}
+	e.next, s.handles = s.handles, e
+	s.leaseSeen = s.leaseSeen || set.lease > 0
+	return e
 }
 
 // forget takes a handle's share away, and the series with the last handle.
@@ -104,13 +105,13 @@ func (m *Middleware) forget(e *Election) {
 	}
 	e.abandon(m.now())
 	e.closed = true
-	s.handles = slices.DeleteFunc(s.handles, func(h *Election) bool { return h == e })
-	gone := len(s.handles) == 0 && m.series[s.label] == s
+	s.drop(e)
+	gone := s.handles == nil && m.series[s.label] == s
 	if gone {
 		delete(m.series, s.label)
 	}
 	m.mu.Unlock()
-	observers := s.observers
+	observers := s.watchers()
 	s.unlock(context.Background())
 	if e.of != nil {
 		e.of.drop(e)
@@ -130,7 +131,9 @@ func (m *Middleware) Close() error {
 	var open []*Election
 	for _, s := range m.series {
 		s.mu.Lock()
-		open = append(open, s.handles...)
+		for e := s.handles; e != nil; e = e.next {
+			open = append(open, e)
+		}
 		s.mu.Unlock()
 	}
 	m.mu.Unlock()

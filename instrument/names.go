@@ -33,7 +33,7 @@ func (m *Middleware) place(label redact.Label, name digest, created time.Time) *
 		s = m.series[label.Text]
 	}
 	if s == nil {
-		s = &series{label: label.Text, name: name, created: created, m: m}
+		s = &series{label: label.Text, name: name, created: created.UnixNano(), m: m}
 		if !m.closed {
 			m.series[label.Text] = s
 			m.observe(s)
@@ -58,10 +58,11 @@ func (m *Middleware) hasRoom() bool {
 // observe gives a series the observers of all attachments. The caller holds
 // mu, and the mutex of a series that others can reach.
 func (m *Middleware) observe(s *series) {
-	s.observers = nil
+	var observers []Observer
 	for _, a := range m.attached {
-		s.observers = append(s.observers, m.newObserver(a, s.lockName())...)
+		observers = append(observers, m.newObserver(a, s.lockName())...)
 	}
+	s.watch(observers)
 }
 
 // overflowed counts a name beyond the cap; the first is logged.
@@ -88,7 +89,7 @@ func (m *Middleware) collided(s *series) {
 	}
 	shown += redact.Wildcard
 	s.mu.Lock()
-	old := s.observers
+	old := s.watchers()
 	s.shown.Store(&shown)
 	if !m.closed {
 		m.observe(s)

@@ -3,6 +3,7 @@ package instrument
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
@@ -32,12 +33,10 @@ type Observation struct {
 // Observe records what was seen. A change to leading counts as one attempt
 // that won, also when the token shows that another term began meanwhile.
 func (e *Election) Observe(o Observation) {
-	e.observing.Lock()
-	defer e.observing.Unlock()
-	if o.Err == nil {
-		e.lastObserved.Store(int64(e.m.now()))
-	}
-	t := e.observedTerm()
+	seen := e.observation()
+	seen.turn.Lock()
+	defer seen.turn.Unlock()
+	t := e.observe(seen, o.Err == nil)
 	switch {
 	case o.Err != nil:
 		if t != nil {
@@ -46,10 +45,10 @@ func (e *Election) Observe(o Observation) {
 	case !o.Leading:
 		e.observedEnd(t, o.Cause)
 	case t == nil:
-		e.observedWin(o)
+		e.observedWin(seen, o)
 	case o.Fenced && t.differs(o.Token):
 		e.observedEnd(t, nil)
-		e.observedWin(o)
+		e.observedWin(seen, o)
 	default:
 		t.observedRenewal(o.Expiry)
 	}
@@ -58,25 +57,50 @@ func (e *Election) Observe(o Observation) {
 // ObservedAge is the time since the last Observe that saw something; ok is
 // false when there was none. A level that is old may not be true any more.
 func (e *Election) ObservedAge() (age time.Duration, ok bool) {
-	last := instant(e.lastObserved.Load())
-	if last == 0 {
-		return 0, false
-	}
-	return e.m.now().sub(last), true
-}
-
-func (e *Election) observedTerm() *Term {
+	now := e.m.now()
 	e.s.mu.Lock()
 	defer e.s.mu.Unlock()
+	if e.observed == nil || e.observed.last == 0 {
+		return 0, false
+	}
+	return now.sub(e.observed.last), true
+}
+
+// observed is what only handles have that are observed.
+type observed struct {
+	turn sync.Mutex // one observation at a time
+
+	// guarded by the series
+	last instant // at which something was seen; 0 never
+	term *Term   // open; nil while another leads
+}
+
+func (e *Election) observation() *observed {
+	e.s.mu.Lock()
+	defer e.s.mu.Unlock()
+	if e.observed == nil {
+		e.observed = &observed{}
+	}
 	return e.observed
 }
 
-func (e *Election) observedWin(o Observation) {
+// observe notes when something was seen and returns the open term.
+func (e *Election) observe(seen *observed, something bool) *Term {
+	now := e.m.now()
+	e.s.mu.Lock()
+	defer e.s.mu.Unlock()
+	if something {
+		seen.last = now
+	}
+	return seen.term
+}
+
+func (e *Election) observedWin(seen *observed, o Observation) {
 	t := e.Begin(context.Background()).Won(observedLease{o})
 	e.s.mu.Lock()
 	defer e.s.mu.Unlock()
 	if !t.ended {
-		e.observed = t
+		seen.term = t
 	}
 }
 

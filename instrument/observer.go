@@ -27,7 +27,7 @@ func (m *Middleware) Attach(make func(label string) Observer) (detach func()) {
 	m.attached = append(m.attached, a)
 	for _, s := range m.series {
 		s.mu.Lock()
-		s.observers = append(slices.Clone(s.observers), m.newObserver(a, s.lockName())...)
+		s.watch(append(s.watchers(), m.newObserver(a, s.lockName())...))
 		s.mu.Unlock()
 	}
 	return func() { m.detach(a) }
@@ -57,14 +57,14 @@ func (m *Middleware) detach(a *attachment) {
 	for _, s := range m.series {
 		s.mu.Lock()
 		var rest []Observer
-		for _, o := range s.observers {
+		for _, o := range s.watchers() {
 			if o.(owned).by == a {
 				m.closeObserver(o)
 				continue
 			}
 			rest = append(rest, o)
 		}
-		s.observers = rest
+		s.watch(rest)
 		s.mu.Unlock()
 	}
 }
@@ -74,6 +74,35 @@ func (m *Middleware) closeObserver(o Observer) {
 	if c, ok := o.(owned).Observer.(interface{ Close() }); ok {
 		c.Close()
 	}
+}
+
+// watched is what a series has for its observers.
+type watched struct {
+	observers []Observer
+	outbox
+}
+
+// watch replaces the observers. The caller holds the series' mutex.
+func (s *series) watch(observers []Observer) {
+	s.watched = nil
+	if len(observers) > 0 {
+		s.watched = &watched{observers: observers}
+	}
+}
+
+// watchers is a copy of the observers.
+func (s *series) watchers() []Observer {
+	if s.watched == nil {
+		return nil
+	}
+	return slices.Clone(s.watched.observers)
+}
+
+// take returns what is there and leaves nothing.
+func (w *watched) take() watched {
+	taken := *w
+	w.outbox = outbox{}
+	return taken
 }
 
 // outbox holds what one critical section measured, seldom more than two
@@ -89,30 +118,25 @@ type observation struct {
 	v      float64
 }
 
-// with adds a value, and makes the box for the first.
-func (b *outbox) with(metric *catalog.Metric, v float64) *outbox {
-	if b == nil {
-		b = &outbox{}
-	}
+func (b *outbox) add(metric *catalog.Metric, v float64) {
 	if b.n < len(b.obs) {
 		b.obs[b.n] = observation{metric, v}
 		b.n++
-		return b
+		return
 	}
 	b.more = append(b.more, observation{metric, v})
-	return b
 }
 
-func (b *outbox) deliver(ctx context.Context, m *Middleware, observers []Observer) {
+func (w *watched) deliver(ctx context.Context, m *Middleware) {
 	defer m.contain(func() {})
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	for _, o := range observers {
-		for _, x := range b.obs[:b.n] {
+	for _, o := range w.observers {
+		for _, x := range w.obs[:w.n] {
 			o.Observe(ctx, x.metric, x.v)
 		}
-		for _, x := range b.more {
+		for _, x := range w.more {
 			o.Observe(ctx, x.metric, x.v)
 		}
 	}

@@ -21,14 +21,13 @@ type reading struct {
 	pending     int
 	pendingAge  time.Duration
 
-	failures      [catalog.FailureCauses]uint64
 	workAfterLoss time.Duration
 	ended         [catalog.EndCauses]uint64
 	releases      [catalog.ReleaseResults]uint64
 	renewalsSeen  bool
-	renewals      [catalog.RenewalResults]uint64
+	uncommon
 
-	acquire, execution, renewalDuration, usage distribution
+	acquire, execution, usage distribution
 
 	headroom  float64 // NaN when no lease end is known
 	expiry    float64 // Unix time
@@ -41,7 +40,6 @@ type reading struct {
 	maxLeaders  int
 	token       uint64
 	tokenKnown  bool
-	regressions uint64
 
 	uses []use
 }
@@ -56,26 +54,26 @@ type use struct {
 func (s *series) read(m *Middleware, r *reading) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.handles) == 0 {
+	if s.handles == nil {
 		return false
 	}
 	now, wall := m.now(), m.wall()
 	s.settle(now)
 	uses := r.uses[:0]
 	*r = reading{
-		label: s.lockName(), created: s.created,
-		attempts: s.attempts, acquired: s.acquired, notAcquired: s.notAcquired,
-		running: s.running, pending: s.pending.len,
-		failures: s.failures, workAfterLoss: s.workAfterLoss,
-		ended: s.ended, releases: s.releases, renewals: s.renewals,
-		acquire: s.acquire.copied(), execution: s.execution.copied(), renewalDuration: s.renewalDuration.copied(), usage: s.usage.copied(),
+		label: s.lockName(), created: time.Unix(0, s.created),
+		acquired: s.acquired, notAcquired: s.notAcquired,
+		running: int(s.running), workAfterLoss: s.workAfterLoss, ended: s.ended, releases: s.releases,
+		acquire: s.acquire.copied(), execution: s.execution.copied(), usage: s.usage.copied(),
 		leaseSeen: s.leaseSeen, overruns: s.overruns, lease: s.granted,
-		token: s.token, tokenKnown: s.tokenKnown, regressions: s.regressions,
+		token: s.token, tokenKnown: s.tokenKnown,
 		uses: uses,
 	}
-	if oldest := s.pending.first; oldest != nil {
-		r.pendingAge = now.sub(oldest.start)
+	if x := s.extras; x != nil {
+		r.uncommon = *x
+		r.renewalDuration = x.renewalDuration.copied()
 	}
+	s.readAttempts(r, now)
 	s.readTerms(r, now, wall)
 	s.readHandles(r)
 	if s.lastTerm != 0 && s.lastTermSec == 0 {
@@ -85,19 +83,39 @@ func (s *series) read(m *Middleware, r *reading) bool {
 	return true
 }
 
+// readAttempts takes what is in flight. An attempt counts from its beginning,
+// so those that ended and those in flight are all there were.
+func (s *series) readAttempts(r *reading, now instant) {
+	oldest := now
+	for e := s.handles; e != nil; e = e.next {
+		if start := e.flight.since(); start != 0 {
+			r.pending++
+			oldest = min(oldest, start)
+		}
+		for at := e.attempts.first; at != nil; at = at.next {
+			r.pending++
+			oldest = min(oldest, at.start)
+		}
+	}
+	r.pendingAge = now.sub(oldest)
+	r.attempts = r.acquired + uint64(r.pending)
+	for _, n := range r.notAcquired {
+		r.attempts += n
+	}
+}
+
 // readTerms takes what depends on the open terms; of several the earliest
 // lease end counts.
 func (s *series) readTerms(r *reading, now instant, wall time.Time) {
 	var first instant
-	for t := s.terms.first; t != nil; t = t.next {
-		if t.active(now) {
-			r.active++
-		}
-		if t.stoppedAt() != 0 || t.leaseEnd == 0 {
-			continue
-		}
-		if first == 0 || t.leaseEnd < first {
-			first = t.leaseEnd
+	for e := s.handles; e != nil; e = e.next {
+		for t := e.terms; t != nil; t = t.next {
+			if t.active(now) {
+				r.active++
+			}
+			if t.stoppedAt() == 0 && t.leaseEnd != 0 && (first == 0 || t.leaseEnd < first) {
+				first = t.leaseEnd
+			}
 		}
 	}
 	r.headroom = math.NaN()
@@ -111,13 +129,13 @@ func (s *series) readTerms(r *reading, now instant, wall time.Time) {
 // interval and the most leaders count, which judges the lock least harshly.
 func (s *series) readHandles(r *reading) {
 	var declared time.Duration
-	for _, e := range s.handles {
-		declared = max(declared, e.lease)
-		r.every = max(r.every, e.every)
-		r.maxLeaders = max(r.maxLeaders, e.maxLeaders)
-		r.renewalsSeen = r.renewalsSeen || !e.hidden
-		if u := (use{e.mode, e.backend, e.family}); !slices.Contains(r.uses, u) {
-			r.uses = append(r.uses, u)
+	for e := s.handles; e != nil; e = e.next {
+		declared = max(declared, e.set.lease)
+		r.every = max(r.every, e.set.every)
+		r.maxLeaders = max(r.maxLeaders, e.set.maxLeaders)
+		r.renewalsSeen = r.renewalsSeen || !e.set.hidden
+		if !slices.Contains(r.uses, e.set.use) {
+			r.uses = append(r.uses, e.set.use)
 		}
 	}
 	if declared > 0 {

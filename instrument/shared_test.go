@@ -53,6 +53,37 @@ func TestALowerFencingTokenIsARegression(t *testing.T) {
 	}
 }
 
+func TestALossReachesEveryContextOfTheTerm(t *testing.T) {
+	bubble(t, "two bodies and the term's own", func(t *testing.T) {
+		m := newMiddleware(t)
+		lost := make(chan struct{})
+		term := acquire(t, m.Election("x"), electtest.Wins(instrument.NewLease(nil, instrument.LostOn(lost))))
+		causes := make(chan error, 3)
+		for range 2 {
+			go func() {
+				_ = term.Work(context.Background(), func(ctx context.Context, _ *instrument.Term) error {
+					<-ctx.Done()
+					causes <- context.Cause(ctx)
+					return nil
+				})
+			}()
+		}
+		synctest.Wait()
+		if running := electtest.Read(m, "x")["leader_running"]; running != 2 {
+			t.Errorf("%v bodies run, want 2", running)
+		}
+		own := term.Context()
+		close(lost)
+		<-own.Done()
+		causes <- context.Cause(own)
+		for range 3 {
+			if cause := <-causes; !errors.Is(cause, instrument.ErrLost) {
+				t.Errorf("a context ended with %v, want %v", cause, instrument.ErrLost)
+			}
+		}
+	})
+}
+
 func TestABodyThatObeysCancellationHasNotFailed(t *testing.T) {
 	cases := []struct {
 		name string

@@ -22,21 +22,18 @@ type Term struct {
 	stopped atomic.Int64
 
 	// guarded by the series
-	prev, next *Term
-
+	next       *Term
 	began      instant
 	leaseStart instant // just before the request that won or renewed
 	leaseEnd   instant // 0 unknown
 	x          *extras // nil until needed
 
-	bodies   int32
 	cause    catalog.EndCause
 	linked   bool
 	recorded bool
 	released bool // the release is counted
 	overran  bool
 	ended    bool
-	guarded  bool // a body ran under this term
 }
 
 // extras are what only some terms need; apart, they keep the others small.
@@ -44,12 +41,24 @@ type extras struct {
 	classifier errorClassifier // nil when unknown
 	token      uint64
 	fenced     bool
+	bodies     int     // that run
+	guarded    bool    // a body ran under this term
 	accrued    instant // up to where work after loss is counted
 
 	// told when the term ends; nothing is added after that
+	cancel  context.CancelCauseFunc // the first
 	cancels []context.CancelCauseFunc
 	done    chan struct{}
 	context context.Context
+}
+
+// onEnd has a context ended with the term.
+func (x *extras) onEnd(cancel context.CancelCauseFunc) {
+	if x.cancel == nil {
+		x.cancel = cancel
+		return
+	}
+	x.cancels = append(x.cancels, cancel)
 }
 
 // extra returns the extras, to be added to. The caller holds the mutex.
@@ -80,6 +89,14 @@ func (t *Term) classifier() errorClassifier {
 	return t.x.classifier
 }
 
+// bodies is how many run. The caller holds the mutex.
+func (t *Term) bodies() int {
+	if t.x == nil {
+		return 0
+	}
+	return t.x.bodies
+}
+
 func (t *Term) stoppedAt() instant { return instant(t.stopped.Load()) }
 
 // Unwrap returns the lease that the elector gave.
@@ -104,19 +121,14 @@ func (t *Term) Release(ctx context.Context) error { return t.release(ctx, t.e.m.
 // shows two holders.
 func (t *Term) release(ctx context.Context, now instant) error {
 	first := t.stopped.CompareAndSwap(0, int64(now))
-	returned := false
-	defer func() {
-		if !returned {
-			t.endRelease(ctx, first, catalog.ReleaseError)
-		}
-	}()
+	result := catalog.ReleaseError // unless it returns
+	defer func() { t.endRelease(ctx, first, result) }()
 	err := t.lease.Release(ctx)
-	returned = true
-	result := catalog.ReleaseOK
 	if err != nil {
 		result = t.failedRelease(err)
+	} else {
+		result = catalog.ReleaseOK
 	}
-	t.endRelease(ctx, first, result)
 	return err
 }
 
@@ -192,9 +204,10 @@ func (t *Term) renewed(ctx context.Context, result catalog.RenewalResult, start,
 	}
 	t.settle(now)
 	if t.recorded {
-		s.renewals[result]++
+		r := s.seldom()
+		r.renewals[result]++
 		if measured {
-			s.observe(&s.renewalDuration, catalog.RenewalDuration, now.seconds(start))
+			s.observe(&r.renewalDuration, catalog.RenewalDuration, now.seconds(start))
 		}
 	}
 	var x *extras
@@ -257,7 +270,7 @@ func (t *Term) Context() context.Context {
 		if t.ended {
 			cancel(t.endCause())
 		} else {
-			x.cancels = append(x.cancels, cancel)
+			x.onEnd(cancel)
 		}
 	}
 	return x.context
@@ -314,8 +327,8 @@ func (k sink) Renewed(expiry time.Time) {
 	m := k.t.e.m
 	now := m.now()
 	end := m.instantOf(expiry)
-	if end == 0 && k.t.e.lease > 0 && !k.t.e.hidden {
-		end = now.add(k.t.e.lease)
+	if end == 0 && k.t.e.set.lease > 0 && !k.t.e.set.hidden {
+		end = now.add(k.t.e.set.lease)
 	}
 	k.t.renewed(k.t.ctx, catalog.RenewalOK, k.t.e.leaseStart(0, now, end), end, false)
 }

@@ -18,10 +18,26 @@ func (t *Term) open(start, now, end instant) []ending {
 		s := t.e.s
 		s.acquired++
 		s.lastTerm, s.lastTermSec = now, 0
-		s.terms.push(t)
-		t.settle(now)
+		t.link()
+		if t.lapsed(now) {
+			t.settle(now)
+		}
 	}
 	return expired
+}
+
+// link puts the term among those of its handle.
+func (t *Term) link() { t.next, t.e.terms, t.linked = t.e.terms, t, true }
+
+func (t *Term) unlink() {
+	if !t.linked {
+		return
+	}
+	at := &t.e.terms
+	for *at != t {
+		at = &(*at).next
+	}
+	*at, t.next, t.linked = t.next, nil, false
 }
 
 // bornLost marks a term whose lease was gone before it was won, as a campaign
@@ -46,9 +62,9 @@ type ending struct {
 // a release, as a lock that is left to its TTL. A new win proves that they
 // are over, and without this they would pile up.
 func (t *Term) expirePredecessors(now instant) (expired []ending) {
-	for old := t.e.s.terms.first; old != nil; {
+	for old := t.e.terms; old != nil; {
 		next := old.next
-		if old.e == t.e && old.lapsed(now) && old.stoppedAt() == 0 && old.bodies == 0 {
+		if old.lapsed(now) && old.stoppedAt() == 0 && old.bodies() == 0 {
 			old.settle(now)
 			x, _ := old.end(old.leaseEnd, catalog.Expired)
 			expired = append(expired, ending{old, x})
@@ -67,7 +83,7 @@ func (t *Term) fence(token uint64) {
 	}
 	e := t.e
 	if e.tokenKnown && token < e.token {
-		e.s.regressions++
+		e.s.seldom().regressions++
 	}
 	e.token, e.tokenKnown = token, true
 	e.s.token, e.s.tokenKnown = token, true
@@ -114,7 +130,7 @@ func (t *Term) settle(now instant) {
 		t.e.s.overruns++
 		t.e.m.logOverrun(t)
 	}
-	if t.bodies > 0 {
+	if t.bodies() > 0 {
 		t.accrue(now)
 	}
 }
@@ -123,7 +139,7 @@ func (t *Term) settle(now instant) {
 func (t *Term) accrue(now instant) {
 	if from := t.over(now); from != 0 {
 		if from = max(from, t.x.accrued); now > from {
-			t.e.s.workAfterLoss += time.Duration(t.bodies) * now.sub(from)
+			t.e.s.workAfterLoss += time.Duration(t.x.bodies) * now.sub(from)
 		}
 	}
 	t.x.accrued = max(t.x.accrued, now)
@@ -143,10 +159,12 @@ func (t *Term) end(now instant, cause catalog.EndCause) (*extras, bool) {
 	if t.ended {
 		return nil, false
 	}
-	t.stopped.CompareAndSwap(0, int64(now))
+	if t.stoppedAt() == 0 {
+		t.stopped.CompareAndSwap(0, int64(now)) // a release may come in between
+	}
 	t.ended, t.cause = true, cause
-	if t.e.observed == t {
-		t.e.observed = nil
+	if o := t.e.observed; o != nil && o.term == t {
+		o.term = nil
 	}
 	if t.x != nil && t.x.done != nil {
 		close(t.x.done)
@@ -160,7 +178,8 @@ func (t *Term) end(now instant, cause catalog.EndCause) (*extras, bool) {
 // tell ends the contexts of those who wait for the term's end and logs it.
 // Contexts may run foreign code, so the caller holds no mutex.
 func (t *Term) tell(x *extras, why error) {
-	if x != nil {
+	if x != nil && x.cancel != nil {
+		x.cancel(why)
 		for _, cancel := range x.cancels {
 			cancel(why)
 		}
@@ -171,10 +190,10 @@ func (t *Term) tell(x *extras, why error) {
 func (t *Term) countEnd(cause catalog.EndCause) {
 	s := t.e.s
 	s.ended[cause]++
-	if !t.guarded {
+	if t.x == nil || !t.x.guarded {
 		s.observe(&s.execution, catalog.ExecutionDuration, t.stoppedAt().seconds(t.began))
 	}
-	if t.bodies == 0 {
-		s.terms.remove(t)
+	if t.bodies() == 0 {
+		t.unlink()
 	}
 }

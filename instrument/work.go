@@ -78,17 +78,17 @@ func (t *Term) bodyStarts(now instant, cancel context.CancelCauseFunc) {
 	t.settle(now)
 	x := t.extra()
 	x.accrued = max(x.accrued, now)
-	t.guarded = true
-	t.bodies++
+	x.guarded = true
+	x.bodies++
 	if t.recorded {
 		s.running++
 		if !t.linked {
-			s.terms.push(t)
+			t.link()
 		}
 	}
 	ended := t.ended
 	if !ended {
-		x.cancels = append(x.cancels, cancel)
+		x.onEnd(cancel)
 	}
 	s.mu.Unlock()
 	if ended {
@@ -101,16 +101,16 @@ func (t *Term) bodyEnds(ctx context.Context, start, now instant, failure catalog
 	s.mu.Lock()
 	defer s.unlock(ctx)
 	t.settle(now)
-	t.bodies--
+	t.x.bodies--
 	if !t.recorded {
 		return
 	}
 	s.running--
 	s.observe(&s.execution, catalog.ExecutionDuration, now.seconds(start))
 	if failed {
-		s.failures[failure]++
+		s.seldom().failures[failure]++
 	}
-	if t.ended && t.bodies == 0 {
-		s.terms.remove(t)
+	if t.ended && t.x.bodies == 0 {
+		t.unlink()
 	}
 }

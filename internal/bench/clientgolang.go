@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
@@ -14,14 +15,14 @@ import (
 // cycle records, by hand.
 type children struct {
 	attempts, acquired, ended, releases, overruns prometheus.Counter
-	pending, pendingAge, active                   prometheus.Gauge
+	pending, pendingAge, active, running          prometheus.Gauge
 	last, expiry, headroom                        prometheus.Gauge
 	acquire, execution, usage                     prometheus.Observer
 }
 
 type vectors struct {
 	attempts, acquired, ended, releases, overruns *prometheus.CounterVec
-	pending, pendingAge, active                   *prometheus.GaugeVec
+	pending, pendingAge, active, running          *prometheus.GaugeVec
 	last, expiry, headroom                        *prometheus.GaugeVec
 	acquire, execution, usage                     *prometheus.HistogramVec
 }
@@ -39,7 +40,7 @@ func newVectors() *vectors {
 	return &vectors{
 		attempts: counter(catalog.Attempts), acquired: counter(catalog.Acquired), ended: counter(catalog.TermsEnded),
 		releases: counter(catalog.Releases), overruns: counter(catalog.LeaseOverruns),
-		pending: gauge(catalog.Pending), pendingAge: gauge(catalog.PendingAge), active: gauge(catalog.Active),
+		pending: gauge(catalog.Pending), pendingAge: gauge(catalog.PendingAge), active: gauge(catalog.Active), running: gauge(catalog.Running),
 		last: gauge(catalog.LastAcquired), expiry: gauge(catalog.LeaseExpiry), headroom: gauge(catalog.LeaseHeadroom),
 		acquire: histogram(catalog.AcquireDuration), execution: histogram(catalog.ExecutionDuration), usage: histogram(catalog.LeaseUsageRatio),
 	}
@@ -61,7 +62,7 @@ func (v *vectors) of(lock string) children {
 		attempts: v.attempts.WithLabelValues(lock), acquired: v.acquired.WithLabelValues(lock),
 		ended:    v.ended.WithLabelValues(lock, catalog.Released.String()),
 		releases: v.releases.WithLabelValues(lock, catalog.ReleaseOK.String()), overruns: v.overruns.WithLabelValues(lock),
-		pending: v.pending.WithLabelValues(lock), pendingAge: v.pendingAge.WithLabelValues(lock), active: v.active.WithLabelValues(lock),
+		pending: v.pending.WithLabelValues(lock), pendingAge: v.pendingAge.WithLabelValues(lock), active: v.active.WithLabelValues(lock), running: v.running.WithLabelValues(lock),
 		last: v.last.WithLabelValues(lock), expiry: v.expiry.WithLabelValues(lock), headroom: v.headroom.WithLabelValues(lock),
 		acquire: v.acquire.WithLabelValues(lock), execution: v.execution.WithLabelValues(lock), usage: v.usage.WithLabelValues(lock),
 	}
@@ -69,7 +70,8 @@ func (v *vectors) of(lock string) children {
 
 const leaseLength = time.Minute
 
-// cycle records what leaderscope records of one acquisition and release.
+// cycle records what leaderscope records of one acquisition and release. What
+// only a holder has is zero for others, as a gauge by hand cannot go away.
 func (c children) cycle(ctx context.Context) {
 	asked := time.Now()
 	c.attempts.Inc()
@@ -87,6 +89,8 @@ func (c children) cycle(ctx context.Context) {
 
 	ended := time.Now()
 	c.active.Dec()
+	c.expiry.Set(0)
+	c.headroom.Set(0)
 	c.usage.Observe(ended.Sub(asked).Seconds() / leaseLength.Seconds())
 	if ended.Sub(asked) > leaseLength {
 		c.overruns.Inc()
@@ -96,6 +100,49 @@ func (c children) cycle(ctx context.Context) {
 	}
 	c.ended.Inc()
 	c.execution.Observe(ended.Sub(won).Seconds())
+}
+
+// run records the same and the body, which gets a context that ends with the
+// term; the release has one that does not end with the caller's.
+func (c children) run(ctx context.Context, body func(context.Context) error) {
+	asked := time.Now()
+	c.attempts.Inc()
+	c.pending.Inc()
+	_ = lease{}
+	won := time.Now()
+	c.pending.Dec()
+	c.pendingAge.Set(0)
+	c.acquired.Inc()
+	c.acquire.Observe(won.Sub(asked).Seconds())
+	c.active.Inc()
+	c.last.Set(unix(won))
+	c.expiry.Set(unix(asked.Add(leaseLength)))
+	c.headroom.Set((leaseLength - won.Sub(asked)).Seconds())
+
+	c.running.Inc()
+	guarded, stop := context.WithCancelCause(ctx)
+	failed := body(guarded)
+	stop(nil)
+	c.running.Dec()
+	if failed != nil {
+		panic(failed)
+	}
+
+	ended := time.Now()
+	c.execution.Observe(ended.Sub(won).Seconds())
+	c.active.Dec()
+	c.expiry.Set(0)
+	c.headroom.Set(0)
+	c.usage.Observe(ended.Sub(asked).Seconds() / leaseLength.Seconds())
+	if ended.Sub(asked) > leaseLength {
+		c.overruns.Inc()
+	}
+	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), instrument.DefaultReleaseTimeout)
+	defer cancel()
+	if (lease{}).Release(detached) == nil {
+		c.releases.Inc()
+	}
+	c.ended.Inc()
 }
 
 // lookupCycle records the same, with a lookup at each call.
@@ -116,6 +163,8 @@ func (v *vectors) lookupCycle(ctx context.Context, lock string) {
 
 	ended := time.Now()
 	v.active.WithLabelValues(lock).Dec()
+	v.expiry.WithLabelValues(lock).Set(0)
+	v.headroom.WithLabelValues(lock).Set(0)
 	v.usage.WithLabelValues(lock).Observe(ended.Sub(asked).Seconds() / leaseLength.Seconds())
 	if ended.Sub(asked) > leaseLength {
 		v.overruns.WithLabelValues(lock).Inc()
@@ -135,6 +184,16 @@ func clientCached(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		c.cycle(ctx)
+	}
+}
+
+func clientRun(b *testing.B) {
+	c := newVectors().of(label)
+	ctx := context.Background()
+	body := func(context.Context) error { return nil }
+	b.ReportAllocs()
+	for b.Loop() {
+		c.run(ctx, body)
 	}
 }
 

@@ -23,6 +23,7 @@ func main() {
 	fmt.Fprintf(page, "<!-- Generated; make it again with: go run ./internal/bench >docs/benchmarks.md -->\n# What it costs\n\n")
 	fmt.Fprintf(page, "Ratios of one run, not promises in nanoseconds: variants in turns, the best of %d rounds.\n%s.\n\n", rounds, machine())
 	recording(page)
+	running(page)
 	lookups(page)
 	memory(page)
 	collecting(page)

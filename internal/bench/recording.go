@@ -59,6 +59,31 @@ func recording(w io.Writer) {
 	target.most("allocations of leaderscope beyond the term, worst of three", float64(max(ours.alloc, native.alloc, otel.alloc)-1), 0)
 }
 
+// running compares a whole Run, whose body has a context and whose release has
+// another, on both sides.
+func running(w io.Writer) {
+	ours := &variant{name: "leaderscope, exporter/prom", run: ourRun}
+	cached := &variant{name: "client_golang, children kept", run: clientRun}
+	fmt.Fprintf(w, "\n## Recording: one Run\n\nAcquire, body, release. On both sides the body has a context that ends with the term, and the release one with a deadline of its own;\nthat is most of the time and all of the baseline's allocations. leaderscope adds the term and what the body's context needs there.\n\n")
+	measure(w, ours, cached)
+	target := newTargets(w)
+	target.most("exporter/prom against client_golang with children kept", ours.nanos/cached.nanos, 1)
+	target.most("allocations of leaderscope beyond the contexts", float64(ours.alloc-cached.alloc), 2)
+}
+
+func ourRun(b *testing.B) {
+	m := newMiddleware()
+	withProm()(m)
+	e, ctx := election(m, 42), context.Background()
+	body := func(context.Context, *instrument.Term) error { return nil }
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := e.Run(ctx, wins, body); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // through measures one acquisition and release with an exporter attached.
 func through(attach func(*instrument.Middleware)) func(*testing.B) {
 	return func(b *testing.B) {

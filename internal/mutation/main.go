@@ -20,8 +20,16 @@ type fault struct {
 
 func main() {
 	survived := 0
+	sources := make([]source, len(faults))
+	for i, f := range faults { // all of them before the first test runs
+		var err error
+		if sources[i], err = f.source(); err != nil {
+			fmt.Fprintf(os.Stderr, "mutation %d (%s): %v\n", i+1, f.what, err)
+			os.Exit(2)
+		}
+	}
 	for i, f := range faults {
-		caught, err := try(f)
+		caught, err := f.try(sources[i])
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "mutation %d (%s): %v\n", i+1, f.what, err)
 			os.Exit(2)
@@ -39,29 +47,38 @@ func main() {
 	}
 }
 
+// source is a file and what it says.
+type source struct {
+	path string
+	text []byte
+}
+
+// source reads the file of the fault, which must hold its text once.
+func (f fault) source() (s source, err error) {
+	if s.path, err = filepath.Abs(filepath.Join("instrument", f.file)); err != nil {
+		return s, err
+	}
+	if s.text, err = os.ReadFile(s.path); err != nil {
+		return s, err
+	}
+	if n := bytes.Count(s.text, []byte(f.good)); n != 1 {
+		return s, fmt.Errorf("%s holds the text to replace %d times, want once: %q", f.file, n, f.good)
+	}
+	return s, nil
+}
+
 // try returns the first test that fails on the fault; empty when none does.
-func try(f fault) (string, error) {
-	path, err := filepath.Abs(filepath.Join("instrument", f.file))
-	if err != nil {
-		return "", err
-	}
-	source, err := os.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	if n := bytes.Count(source, []byte(f.good)); n != 1 {
-		return "", fmt.Errorf("%s holds the text to replace %d times, want once: %q", f.file, n, f.good)
-	}
+func (f fault) try(s source) (string, error) {
 	dir, err := os.MkdirTemp("", "mutation")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(dir)
 	mutant := filepath.Join(dir, f.file)
-	if err := os.WriteFile(mutant, bytes.Replace(source, []byte(f.good), []byte(f.bad), 1), 0o644); err != nil {
+	if err := os.WriteFile(mutant, bytes.Replace(s.text, []byte(f.good), []byte(f.bad), 1), 0o644); err != nil {
 		return "", err
 	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {path: mutant}})
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {s.path: mutant}})
 	if err != nil {
 		return "", err
 	}
