@@ -16,7 +16,7 @@ demo: ## Three replicas on an embedded etcd, faults injected, alerts seen firing
 
 generate: ## Write dashboards, rules and docs/metrics.md anew from the catalogue
 	go run ./internal/metricsdoc docs/metrics.md
-	go run ./internal/electorsdoc internal/itest/results docs/electors.md
+	go run ./internal/electorsdoc internal/itest/results docs/electors.md README.md
 	go run ./cmd/gen-dashboards --out dashboards/generated --format grafana
 	go run ./cmd/gen-dashboards --out alerts/generated --format prometheus
 

@@ -1,14 +1,15 @@
-// Command electorsdoc writes docs/electors.md from what the fault tests found
-// out, or prints the short table of the README:
+// Command electorsdoc writes what the fault tests found out: the whole page,
+// or, in a file that has a place marked for it, the table alone:
 //
-//	go run ./internal/electorsdoc internal/itest/results docs/electors.md
-//	go run ./internal/electorsdoc internal/itest/results -
+//	go run ./internal/electorsdoc internal/itest/results docs/electors.md README.md
 package main
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,26 +19,52 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: electorsdoc RESULTS FILE")
+	if len(os.Args) < 3 {
+		fmt.Fprintln(os.Stderr, "usage: electorsdoc RESULTS FILE...")
 		os.Exit(2)
 	}
-	if err := write(os.Args[1], os.Args[2]); err != nil {
+	if err := write(os.Args[1], os.Args[2:]); err != nil {
 		fmt.Fprintln(os.Stderr, "electorsdoc:", err)
 		os.Exit(1)
 	}
 }
 
-func write(results, file string) error {
+func write(results string, files []string) error {
 	rows, err := read(results)
 	if err != nil {
 		return err
 	}
-	if file == "-" {
-		_, err = os.Stdout.Write(short(rows))
-		return err
+	for _, file := range files {
+		before, err := os.ReadFile(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		text, err := rewrite(before, rows)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		if err := os.WriteFile(file, text, 0o644); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(file, page(rows), 0o644)
+	return nil
+}
+
+// The place for the table.
+const begin, end = "<!-- electors: generated, make generate -->\n", "<!-- /electors -->\n"
+
+// rewrite is a file as it should be: with the table in the place that is
+// marked for it, else the page.
+func rewrite(before []byte, rows []row) ([]byte, error) {
+	head, rest, marked := bytes.Cut(before, []byte(begin))
+	if !marked {
+		return page(rows), nil
+	}
+	_, tail, closed := bytes.Cut(rest, []byte(end))
+	if !closed {
+		return nil, fmt.Errorf("%q is not followed by %q", strings.TrimSpace(begin), strings.TrimSpace(end))
+	}
+	return slices.Concat(head, []byte(begin), table(rows), []byte(end), tail), nil
 }
 
 // row is what a run of the fault tests wrote about one elector.
@@ -90,12 +117,7 @@ second table. At every scrape attempts were won, lost or pending, and no process
 func page(rows []row) []byte {
 	var b bytes.Buffer
 	b.WriteString(head)
-	b.WriteString("| elector | adapter | style | lease end | renewals | how a loss shows | fencing token | tested against | cannot be observed |\n")
-	b.WriteString("| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
-	for _, r := range rows {
-		cells := []string{r.Elector, "`" + r.Module + "`", r.Style, r.leaseEnd(), r.renewals(), r.loss(), r.token(), r.Server + " " + r.Version, r.hidden()}
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
-	}
+	b.Write(table(rows))
 	b.WriteString("\n## What each went through\n\n")
 	scenarios := allScenarios(rows)
 	fmt.Fprintf(&b, "| fault | %s |\n| --- |%s\n", names(rows), strings.Repeat(" --- |", len(rows)))
@@ -114,15 +136,14 @@ func page(rows []row) []byte {
 	return b.Bytes()
 }
 
-// short is the table for the README.
-func short(rows []row) []byte {
+// table is all that is told of an elector in a line.
+func table(rows []row) []byte {
 	var b bytes.Buffer
-	b.WriteString("| elector | adapter | lease end | renewals | how a loss shows | fencing token | tested against |\n")
-	b.WriteString("|---|---|---|---|---|---|---|\n")
+	b.WriteString("| elector | adapter | style | lease end | renewals | how a loss shows | fencing token | tested against | cannot be observed |\n")
+	b.WriteString("| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, r := range rows {
-		adapter := fmt.Sprintf("[`%s`](%s)", r.Module, r.Module)
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s %s |\n",
-			r.Elector, adapter, r.leaseEnd(), r.renewals(), r.loss(), r.token(), r.Server, r.Version)
+		cells := []string{r.Elector, "`" + r.Module + "`", r.Style, r.leaseEnd(), r.renewals(), r.loss(), r.token(), r.Server + " " + r.Version, r.hidden()}
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
 	}
 	return b.Bytes()
 }

@@ -1,21 +1,49 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"testing"
 )
 
-func TestThePageIsWhatTheResultsSay(t *testing.T) {
+func TestPageAndReadmeAreWhatTheResultsSay(t *testing.T) {
 	rows, err := read("../itest/results")
 	if err != nil {
 		t.Fatal(err)
 	}
-	have, err := os.ReadFile("../../docs/electors.md")
+	for _, file := range []string{"../../docs/electors.md", "../../README.md"} {
+		have, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := rewrite(have, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(have, want) {
+			t.Errorf("%s is out of date: make generate", file)
+		}
+		if !bytes.Contains(have, []byte(rows[0].Elector)) {
+			t.Errorf("%s has no table", file)
+		}
+	}
+}
+
+func TestOnlyTheMarkedPlaceIsRewritten(t *testing.T) {
+	rows := []row{{Elector: "new", Module: "instrument/new", Server: "server", Version: "1"}}
+	got, err := rewrite([]byte("before\n"+begin+"| old |\n"+end+"after\n"), rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(have) != string(page(rows)) {
-		t.Error("docs/electors.md is out of date: go run ./internal/electorsdoc internal/itest/results docs/electors.md")
+	if want := "before\n" + begin + string(table(rows)) + end + "after\n"; string(got) != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	again, err := rewrite(got, rows)
+	if err != nil || !bytes.Equal(again, got) {
+		t.Errorf("a second time it is %s, %v", again, err)
+	}
+	if _, err := rewrite([]byte(begin+"| old |\n"), rows); err == nil {
+		t.Error("a place without an end was rewritten")
 	}
 }
 
