@@ -43,15 +43,16 @@ type trial struct {
 	e     *Election
 	start instant
 	at    *Attempt
+	body  bool // one will run under the term
 }
 
 // try starts an attempt of Acquire, which nobody else sees.
-func (e *Election) try() trial {
-	now := e.m.now()
-	if now > 0 && e.flight.enter(now) { // a user's clock may go back
-		return trial{e: e, start: now}
+func (e *Election) try(body bool) trial {
+	y := trial{e: e, start: e.m.now(), body: body}
+	if y.start <= 0 || !e.flight.enter(y.start) { // a user's clock may go back
+		y.at = e.begin(y.start, nil)
 	}
-	return e.begin(now, nil).trial()
+	return y
 }
 
 // begin starts an attempt beside the flight.
@@ -65,7 +66,7 @@ func (e *Election) begin(now instant, ctx context.Context) *Attempt {
 	return at
 }
 
-func (a *Attempt) trial() trial { return trial{a.e, a.start, a} }
+func (a *Attempt) trial() trial { return trial{e: a.e, start: a.start, at: a} }
 
 // finish takes the attempt out of flight and reports whether it was recorded.
 // The caller holds the series' mutex.
@@ -103,10 +104,10 @@ func (a *Attempt) Won(l Lease) *Term {
 	}
 	if l == nil {
 		a.NotAcquired(ErrNoLease)
-		return newTerm(a.e, nil, NewLease(nil), a.ctx)
+		return newTerm(a.e, nil, NewLease(nil), a.ctx, false)
 	}
 	if done {
-		return newTerm(a.e, nil, l, a.ctx)
+		return newTerm(a.e, nil, l, a.ctx, false)
 	}
 	return a.trial().win(a.ctx, nil, l)
 }
@@ -134,7 +135,7 @@ func (y trial) fail(ctx context.Context, reason Reason) {
 // returns whose session had lapsed, is no acquisition.
 func (y trial) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
 	e := y.e
-	t := newTerm(e, acquirer, l, ctx)
+	t := newTerm(e, acquirer, l, ctx, y.body)
 	can := e.look(l)
 	var lost <-chan struct{}
 	dead := false

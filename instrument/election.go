@@ -38,11 +38,16 @@ func (e *Election) String() string { return e.s.lockName() }
 // a come back untouched. A term must be released, unless its lease runs out
 // by itself.
 func (e *Election) Acquire(ctx context.Context, a Acquirer) (*Term, error) {
+	return e.acquire(ctx, a, false)
+}
+
+// acquire knows whether a body will run under the term.
+func (e *Election) acquire(ctx context.Context, a Acquirer, body bool) (*Term, error) {
 	var span span
 	if e.m.spans != nil {
 		ctx, span = e.m.startSpan(ctx, catalog.SpanAcquire, e)
 	}
-	at := e.try()
+	at := e.try(body)
 	returned := false
 	defer func() {
 		if !returned {
@@ -75,7 +80,7 @@ func (e *Election) Acquire(ctx context.Context, a Acquirer) (*Term, error) {
 // Run returns the error of a, else the body's, else that of the release. The
 // release is not cut short by ctx; WithReleaseTimeout bounds it.
 func (e *Election) Run(ctx context.Context, a Acquirer, body func(context.Context, *Term) error) (err error) {
-	t, err := e.Acquire(ctx, a)
+	t, err := e.acquire(ctx, a, true)
 	if err != nil {
 		return err
 	}

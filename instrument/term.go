@@ -69,11 +69,22 @@ func (t *Term) extra() *extras {
 	return t.x
 }
 
-func newTerm(e *Election, acquirer Acquirer, l Lease, ctx context.Context) *Term {
-	t := &Term{e: e, lease: l, ctx: ctx}
+// newTerm makes a term, in one piece with its extras for a body.
+func newTerm(e *Election, acquirer Acquirer, l Lease, ctx context.Context, body bool) *Term {
+	var t *Term
+	if body {
+		both := &struct {
+			Term
+			extras
+		}{}
+		t, both.x = &both.Term, &both.extras
+	} else {
+		t = &Term{}
+	}
+	t.e, t.lease, t.ctx = e, l, ctx
 	if _, plain := acquirer.(AcquirerFunc); !plain {
 		if c, ok := acquirer.(errorClassifier); ok {
-			t.x = &extras{classifier: c}
+			t.extra().classifier = c
 		}
 	}
 	return t

@@ -38,7 +38,7 @@ var faults = []fault{
 	{"a lower fencing token goes unseen", "termstate.go", "		e.s.seldom().regressions++\n", ""},
 	{"the pending age is the youngest attempt's", "reading.go", "oldest = min(oldest, at.start)", "oldest = e.attempts.first.start"},
 	{"a forgotten handle goes on counting", "attempt.go", "f.start.Swap(-1)", "f.start.Swap(0)"},
-	{"two attempts at once count as one", "attempt.go", "return e.begin(now, nil).trial()", "return trial{e: e, start: now}"},
+	{"two attempts at once count as one", "attempt.go", "		y.at = e.begin(y.start, nil)\n", ""},
 	{"an attempt that ended stays in flight", "attempt.go", "f.start.CompareAndSwap(int64(start), 0)", "f.start.Load() == int64(start)"},
 	{"forgetting one handle takes the other's series", "middleware.go", "gone := s.handles == nil && m.series[s.label] == s", "gone := m.series[s.label] == s"},
 	{"forgetting keeps the handle's terms", "election.go", "		t.recorded = false // the term itself goes on\n", ""},
