@@ -34,6 +34,7 @@ func newSetting(t *testing.T) *setting {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
+	db.SetMaxIdleConns(-1) // no connection of the test outlives a restart
 	return &setting{t, server, cfg, db}
 }
 
