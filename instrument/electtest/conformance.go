@@ -63,7 +63,7 @@ func Conformance(t *testing.T, s Suite) {
 	t.Run("concurrent runs exclude each other and the books balance", s.concurrent)
 }
 
-// contender is one process: a middleware and an elector.
+// contender is one process: a middleware and an elector, if it is an acquirer.
 type contender struct {
 	t        *testing.T
 	m        *instrument.Middleware
@@ -73,15 +73,21 @@ type contender struct {
 
 func (s Suite) contender(t *testing.T, lock string) *contender {
 	t.Helper()
+	c := newContender(t, s.Lease, s.Options)
+	c.acquirer = s.New(t, lock)
+	return c
+}
+
+func newContender(t *testing.T, lease time.Duration, options []instrument.ElectionOption) *contender {
+	t.Helper()
 	m, err := instrument.New(instrument.WithRedactor(redact.Constant(redact.Exact("lock"))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := s.Options
-	if s.Lease > 0 {
-		options = append([]instrument.ElectionOption{instrument.LeaseDuration(s.Lease)}, options...)
+	if lease > 0 {
+		options = append([]instrument.ElectionOption{instrument.LeaseDuration(lease)}, options...)
 	}
-	return &contender{t: t, m: m, e: m.Election("lock", options...), acquirer: s.New(t, lock)}
+	return &contender{t: t, m: m, e: m.Election("lock", options...)}
 }
 
 func newLock() string {

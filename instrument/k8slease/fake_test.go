@@ -91,7 +91,7 @@ func (c *cluster) fault(ctx context.Context, verb string) error {
 }
 
 // edit changes the lease behind the electors' backs.
-func (c *cluster) edit(t *testing.T, change func(*coordinationv1.Lease)) {
+func (c *cluster) edit(t testing.TB, change func(*coordinationv1.Lease)) {
 	t.Helper()
 	client := c.clients.CoordinationV1().Leases("ns")
 	l, err := client.Get(t.Context(), "lock", metav1.GetOptions{})
