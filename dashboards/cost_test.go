@@ -107,8 +107,9 @@ func seriesPerReplica(t *testing.T, cfg Config, expr string) float64 {
 			}
 		} else if recorded, ok := recordedLabels(cfg)[s.Name]; ok && slices.Contains(recorded, catalog.LockName.Name) {
 			read[s.Name] = 1
-			// One replica leads at a time.
-			if s.Name == query.RecordedLeading || !slices.Contains(recorded, cfg.Scope.Holder) {
+			// One replica leads at a time, and works.
+			one := s.Name == query.RecordedLeading || s.Name == query.Facts{Limits: cfg.limits()}.RecordedWorkAfterLoss()
+			if one || !slices.Contains(recorded, cfg.Scope.Holder) {
 				read[s.Name] = 1.0 / replicasOfALock
 			}
 		}

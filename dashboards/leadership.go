@@ -69,7 +69,7 @@ func (q queries) transitions() *timeseries.PanelBuilder {
 		targets: []target{
 			{ref: "Gained", expr: q.perMinute(catalog.Acquired, ""), legend: "gained"},
 			{ref: "Ended", expr: query.Op(query.Number(-1), "*", q.perMinute(catalog.TermsEnded, "cause")), legend: "{{cause}}"},
-			{ref: "Regressed", expr: q.most(q.regressed()), legend: "token went back: " + q.legend},
+			{ref: "Regressed", expr: q.most(q.facts.Regressed(rateInterval)), legend: "token went back: " + q.legend},
 		},
 	}),
 		series{"gained", green},
@@ -77,10 +77,6 @@ func (q queries) transitions() *timeseries.PanelBuilder {
 		series{catalog.CanceledTerm.String(), "light-blue"}, series{catalog.Abandoned.String(), "purple"},
 	).
 		OverrideByQuery("Regressed", []dashboard.DynamicConfigValue{fixed(red)})
-}
-
-func (q queries) regressed() query.Expr {
-	return query.Op(q.locks.Increased(catalog.FencingTokenRegressions, rateInterval), ">", query.Number(0))
 }
 
 func (q queries) fencingToken() *timeseries.PanelBuilder {
@@ -94,7 +90,7 @@ func (q queries) fencingToken() *timeseries.PanelBuilder {
 		steps: plain(),
 		targets: []target{
 			{ref: "Token", expr: token, legend: q.replicaLegend()},
-			{ref: "Regressed", expr: q.regressed(), legend: "went back"},
+			{ref: "Regressed", expr: q.facts.Regressed(rateInterval), legend: "went back"},
 		},
 	}), "max").
 		LineInterpolation(common.LineInterpolationStepAfter).

@@ -56,14 +56,14 @@ func (q queries) failuresByCause() []target {
 	cause, _ := catalog.ExecutionFailures.Label("cause")
 	var targets []target
 	for _, c := range cause.Values {
-		failed := q.locks.Increased(catalog.ExecutionFailures, rateInterval, query.Equal(cause.Name, c))
-		targets = append(targets, target{expr: q.most(failed), legend: c + ": " + q.legend})
+		targets = append(targets, target{expr: q.most(q.facts.Failures(c, rateInterval)), legend: c + ": " + q.legend})
 	}
 	return targets
 }
 
 func (q queries) workAfterLoss() *timeseries.PanelBuilder {
-	lost := query.Over("increase", q.replicas.Metric(catalog.WorkAfterLoss), rateInterval)
+	picked := q.facts
+	picked.Scope = q.replicas
 	return barPanel(about{
 		id: panel.WorkAfterLoss, title: "Work after the lock was lost",
 		description: "Time that guarded bodies ran on after their term had ended, by replica. Anything above 0 can be work done twice: " +
@@ -71,7 +71,7 @@ func (q queries) workAfterLoss() *timeseries.PanelBuilder {
 		unit: units.Seconds, noValue: "no data", width: 8, height: 8,
 		steps: plain(),
 		targets: []target{{
-			expr:   q.most(q.replicas.ByHolder("sum", lost)),
+			expr:   q.most(picked.WorkAfterLoss(rateInterval)),
 			legend: q.replicaLegend(),
 		}},
 	})

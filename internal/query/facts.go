@@ -136,34 +136,66 @@ func (f Facts) Erring() Expr {
 // Native histograms, which have no buckets to subtract, are asked second.
 func (f Facts) NearLeaseWithin(window string) Expr {
 	if f.Recorded {
-		return f.By("sum", Over("increase", f.Recording(RecordedNearLease), window))
+		return f.mostOf(f.recordedNearLease(f.RateWindow), window)
 	}
-	native := f.Increased(catalog.LeaseUsageRatio, window)
-	return Op(f.NearLease(window, f.ScrapeInterval), "or", beyondNear(native))
+	return Op(f.NearLease(window, f.ScrapeInterval), "or", f.NearLeaseNative(window))
+}
+
+// mostOf is the greatest of what was recorded in a window: each value looks
+// back over the shortest window of a rate.
+func (f Facts) mostOf(recorded, window string, matchers ...Matcher) Expr {
+	return f.By("max", Over("max_over_time", f.Recording(recorded, matchers...), window))
 }
 
 // NearLeaseLately is that for the window of the alert.
 func (f Facts) NearLeaseLately() Expr {
 	if f.Recorded {
-		return f.recorded(f.recordedNearLease())
+		return f.recorded(f.recordedNearLease(f.LeaseWindow))
 	}
 	return f.NearLeaseWithin(f.LeaseWindow)
 }
 
-// beyondNear counts the observations of a native histogram above the bound.
-func beyondNear(native Expr) Expr {
-	return Op(Call("histogram_fraction", Number(catalog.NearLeaseBound), "+Inf", native), "*", Call("histogram_count", native))
-}
-
 // Overruns counts the terms in a window that ran past the end of their lease.
-func (f Facts) Overruns(window string) Expr { return f.Increased(catalog.LeaseOverruns, window) }
+func (f Facts) Overruns(window string) Expr {
+	if f.Recorded {
+		return f.mostOf(f.recordedOverruns(f.RateWindow), window)
+	}
+	return f.Increased(catalog.LeaseOverruns, window)
+}
 
 // OverrunsLately is that for the window of the alert.
 func (f Facts) OverrunsLately() Expr {
 	if f.Recorded {
-		return f.recorded(f.recordedOverruns())
+		return f.recorded(f.recordedOverruns(f.LeaseWindow))
 	}
 	return f.Overruns(f.LeaseWindow)
+}
+
+// Failures counts the guarded bodies in a window that failed in one way.
+func (f Facts) Failures(cause, window string) Expr {
+	only := Equal(causeLabel(), cause)
+	if f.Recorded {
+		return f.mostOf(f.recordedFailures(), window, only)
+	}
+	return f.Increased(catalog.ExecutionFailures, window, only)
+}
+
+// Regressed keeps the locks whose fencing token went back in a window.
+func (f Facts) Regressed(window string) Expr {
+	went := f.Increased(catalog.FencingTokenRegressions, window)
+	if f.Recorded {
+		went = f.mostOf(f.recordedRegressions(), window)
+	}
+	return Op(went, ">", Number(0))
+}
+
+// WorkAfterLoss is the time in a window that each replica worked without its
+// lock. What is recorded leaves out replicas that did not, but for leaders.
+func (f Facts) WorkAfterLoss(window string) Expr {
+	if f.Recorded {
+		return f.ByHolder("max", Over("max_over_time", f.Recording(f.RecordedWorkAfterLoss()), window))
+	}
+	return f.ByHolder("sum", Over("increase", f.Metric(catalog.WorkAfterLoss), window))
 }
 
 // Headroom is the time left until the lease ends; negative once it has.
@@ -231,7 +263,7 @@ func (f Facts) Quantile(phi float64, m *catalog.Metric, window string) Expr {
 // them in this one is meant.
 func (f Facts) RunQuantile(phi float64, window string) Expr {
 	if f.Recorded {
-		return f.By("max", Over("max_over_time", f.Recording(f.recordedQuantile(phi)), window))
+		return f.mostOf(f.recordedQuantile(phi), window)
 	}
 	return f.Run(f.Quantile(phi, catalog.ExecutionDuration, window))
 }
@@ -273,6 +305,11 @@ func (f Facts) worst() Expr {
 // that began before the window are infinitely many per attempt.
 func mark(state int, e Expr) Expr {
 	return Call("clamp", e, Number(float64(state)), Number(float64(state)))
+}
+
+func causeLabel() string {
+	cause, _ := catalog.ExecutionFailures.Label("cause")
+	return cause.Name
 }
 
 func modeLabel() string {

@@ -17,9 +17,12 @@ var NearLeaseNativeBound = math.Exp2(-0.25)
 // result where there are none. The functions are part of every server since
 // 2.40; taking native histograms in is what older ones need a flag for.
 func (s Scope) NearLeaseNative(window string) Expr {
-	usage := s.Increased(catalog.LeaseUsageRatio, window)
-	beyond := Call("histogram_fraction", Number(NearLeaseNativeBound), "+Inf", usage)
-	return Op(beyond, "*", Call("histogram_count", usage))
+	return beyondNative(s.Increased(catalog.LeaseUsageRatio, window))
+}
+
+// beyondNative counts the observations of a native histogram above the bound.
+func beyondNative(usage Expr) Expr {
+	return Op(Call("histogram_fraction", Number(NearLeaseNativeBound), "+Inf", usage), "*", Call("histogram_count", usage))
 }
 
 // Observed counts the observations of a histogram in a window, from its

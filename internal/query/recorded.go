@@ -52,12 +52,26 @@ func (f Facts) recordedErrorShare() string {
 	return "lock:" + backendErrors() + "_per_attempts:ratio_increase" + f.ErrorWindow
 }
 
-func (f Facts) recordedNearLease() string {
-	return "lock:" + catalog.LeaseUsageRatio.Name + "_near:increase" + f.LeaseWindow
+func (f Facts) recordedNearLease(window string) string {
+	return "lock:" + catalog.LeaseUsageRatio.Name + "_near:increase" + window
 }
 
-func (f Facts) recordedOverruns() string {
-	return recordedName("lock", catalog.LeaseOverruns, "increase"+f.LeaseWindow)
+func (f Facts) recordedOverruns(window string) string {
+	return recordedName("lock", catalog.LeaseOverruns, "increase"+window)
+}
+
+func (f Facts) recordedFailures() string {
+	return recordedName(level("lock", causeLabel()), catalog.ExecutionFailures, "increase"+f.RateWindow)
+}
+
+func (f Facts) recordedRegressions() string {
+	return recordedName("lock", catalog.FencingTokenRegressions, "increase"+f.RateWindow)
+}
+
+// RecordedWorkAfterLoss is the name of the work after loss of replicas, lately.
+// Replicas that neither did any nor lead have none.
+func (f Facts) RecordedWorkAfterLoss() string {
+	return recordedName("holder", catalog.WorkAfterLoss, "increase"+f.RateWindow)
 }
 
 // RecordedWon is the name of the terms gained lately, by mode as
@@ -131,6 +145,8 @@ func (f Facts) lockRecordings() []Recording {
 		return Recording{Name: name, Labels: append(slices.Clone(f.Labels), more...), Expr: e}
 	}
 	window := f.RateWindow
+	failures := append(slices.Clone(f.Labels), causeLabel())
+	work := f.WorkAfterLoss(window)
 	return []Recording{
 		lock(RecordedActive, f.byMode(f.Active()), modeLabel()),
 		lock(RecordedLeading, f.Leading(), f.Holder),
@@ -143,7 +159,11 @@ func (f Facts) lockRecordings() []Recording {
 		lock(RecordedCrowded, f.Crowded()),
 		lock(RecordedWaiting, f.Waiting()),
 		lock(RecordedNearLease, f.nearLeaseCount(), f.Holder),
-		lock(f.recordedOverruns(), f.OverrunsLately()),
+		lock(f.recordedOverruns(f.LeaseWindow), f.OverrunsLately()),
+		lock(f.recordedOverruns(window), f.Overruns(window)),
+		lock(f.recordedFailures(), By("sum", failures, Over("increase", f.Metric(catalog.ExecutionFailures), window)), causeLabel()),
+		lock(f.recordedRegressions(), f.Increased(catalog.FencingTokenRegressions, window)),
+		lock(f.RecordedWorkAfterLoss(), Op(Op(work, ">", Number(0)), "or", Op(work, "and", f.Leading())), f.Holder),
 		lock(f.recordedErrors(), f.Errors()),
 		lock(f.recordedErrorShare(), f.ErrorShare()),
 		lock(f.RecordedWon(), f.byMode(f.Increased(catalog.Acquired, window)), modeLabel()),
@@ -154,9 +174,12 @@ func (f Facts) lockRecordings() []Recording {
 
 // judgements rest on the recordings of single facts.
 func (f Facts) judgements() []Recording {
+	near := func(window string) Recording {
+		return Recording{Name: f.recordedNearLease(window), Labels: f.Labels, Expr: f.By("sum", Over("increase", f.Recording(RecordedNearLease), window))}
+	}
 	f.Recorded = true
 	return []Recording{
-		{Name: f.recordedNearLease(), Labels: f.Labels, Expr: f.NearLeaseWithin(f.LeaseWindow)},
+		near(f.LeaseWindow), near(f.RateWindow),
 		{Name: RecordedState, Labels: f.Labels, Expr: f.worst()},
 	}
 }
@@ -202,7 +225,7 @@ func (f Facts) byMode(e Expr) Expr {
 func (f Facts) nearLeaseCount() Expr {
 	bound := string(Number(catalog.NearLeaseBound))
 	classic := Op(f.Count(catalog.LeaseUsageRatio), "- ignoring (le)", f.Bucket(catalog.LeaseUsageRatio, Equal("le", bound)))
-	return Op(f.ByHolder("max", classic), "or", f.ByHolder("max", beyondNear(f.Metric(catalog.LeaseUsageRatio))))
+	return Op(f.ByHolder("max", classic), "or", f.ByHolder("max", beyondNative(f.Metric(catalog.LeaseUsageRatio))))
 }
 
 // recorded reads a recorded series of locks; servers that both record it

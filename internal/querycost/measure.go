@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,6 +19,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/dashboards"
 )
@@ -81,6 +84,8 @@ func (s *server) stop() {
 type question struct {
 	panel, ref, expr string
 	instant          bool
+	// step is the distance of the points; that of the scrapes if it is 0.
+	step time.Duration
 }
 
 // view is the range that the dashboard shows, with what Grafana makes of it.
@@ -108,7 +113,7 @@ func (s *server) took(ctx context.Context, v view, q question) (time.Duration, i
 		path = "/api/v1/query_range"
 		form.Set("start", strconv.FormatInt(v.end.Add(-v.span).Unix(), 10))
 		form.Set("end", strconv.FormatInt(v.end.Unix(), 10))
-		form.Set("step", scrape.String())
+		form.Set("step", cmp.Or(q.step, scrape).String())
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.address+path, bytes.NewBufferString(form.Encode()))
 	if err != nil {
@@ -145,7 +150,7 @@ func (s *server) took(ctx context.Context, v view, q question) (time.Duration, i
 // fastest asks some times, in turn with the reference so that both see the
 // same machine, and returns the least of each.
 func (s *server) fastest(ctx context.Context, v view, times int, q question) (least, against time.Duration, err error) {
-	base := question{panel: "reference", expr: reference, instant: q.instant}
+	base := question{panel: "reference", expr: reference, instant: q.instant, step: q.step}
 	var asked, ref []time.Duration
 	for range times {
 		d, _, err := s.took(ctx, v, q)
@@ -178,7 +183,7 @@ func board(build func(dashboards.Config) ([]byte, error), recording bool) ([]que
 			}
 		}
 		Annotations struct {
-			List []struct{ Name, Expr string }
+			List []struct{ Name, Expr, Step string }
 		}
 	}
 	if err := json.Unmarshal(data, &read); err != nil {
@@ -191,7 +196,11 @@ func board(build func(dashboards.Config) ([]byte, error), recording bool) ([]que
 		}
 	}
 	for _, a := range read.Annotations.List {
-		all = append(all, question{panel: "annotation: " + a.Name, expr: a.Expr})
+		step, err := model.ParseDuration(a.Step)
+		if err != nil {
+			return nil, fmt.Errorf("annotation %s: %w", a.Name, err)
+		}
+		all = append(all, question{panel: "annotation: " + a.Name, expr: a.Expr, step: time.Duration(step)})
 	}
 	return all, nil
 }

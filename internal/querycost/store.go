@@ -57,8 +57,10 @@ func (f fleet) write(ctx context.Context, dir string, end time.Time) (int, error
 	return len(all), err
 }
 
+// newBlock takes samples in any order of time: a head refuses what is older
+// than half of its range.
 func newBlock(dir string, span time.Duration) (*tsdb.BlockWriter, error) {
-	return tsdb.NewBlockWriter(slog.New(slog.DiscardHandler), dir, (span + time.Hour).Milliseconds())
+	return tsdb.NewBlockWriter(slog.New(slog.DiscardHandler), dir, (4 * span).Milliseconds())
 }
 
 // newEngine is Prometheus' own, without its limit on samples.
