@@ -1,0 +1,66 @@
+//go:build unix
+
+// Cache-warmer keeps a partitioned cache warm from two nodes, under a lock per
+// partition that is renewed while the partition loads. node.go is the service,
+// store.go its work; show.go is the stage.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var cfg config
+	flag.StringVar(&cfg.redis, "redis", "", "HOST:PORT of a Redis; without it a private one is started")
+	flag.StringVar(&cfg.name, "node", "", "run one node of that name, and not the show")
+	flag.StringVar(&cfg.prefix, "prefix", "cache-warmer:", "of all keys in Redis")
+	flag.DurationVar(&cfg.lease, "lease", time.Second, "of a partition's lock")
+	flag.DurationVar(&cfg.chunk, "chunk", 150*time.Millisecond, "how long each of a partition's ten chunks takes")
+	flag.DurationVar(&cfg.fresh, "fresh", 2*time.Second, "how long a partition stays fresh")
+	flag.DurationVar(&cfg.every, "every", 200*time.Millisecond, "time between two looks at the partitions")
+	flag.Parse()
+	if err := cfg.check(); err != nil {
+		fmt.Fprintln(os.Stderr, "cache-warmer:", err)
+		os.Exit(2)
+	}
+	run := show
+	if cfg.name != "" {
+		run = runNode
+	}
+	// Whoever was interrupted has done what was asked.
+	if err := run(ctx, cfg); err != nil && !(ctx.Err() != nil && errors.Is(err, context.Canceled)) {
+		fmt.Fprintln(os.Stderr, "cache-warmer:", err)
+		os.Exit(1)
+	}
+}
+
+type config struct {
+	name, redis, prefix        string
+	lease, chunk, fresh, every time.Duration
+}
+
+func (cfg config) check() error {
+	switch {
+	case cfg.name != "" && cfg.redis == "":
+		return fmt.Errorf("--node %s: a node needs --redis HOST:PORT", cfg.name)
+	case cfg.lease < 100*time.Millisecond:
+		return fmt.Errorf("--lease %v: want 100ms or more", cfg.lease)
+	case cfg.chunk < 0:
+		return fmt.Errorf("--chunk %v: want 0 or more", cfg.chunk)
+	case cfg.fresh < time.Millisecond:
+		return fmt.Errorf("--fresh %v: want 1ms or more", cfg.fresh)
+	case cfg.every < time.Millisecond:
+		return fmt.Errorf("--every %v: want 1ms or more", cfg.every)
+	default:
+		return nil
+	}
+}
