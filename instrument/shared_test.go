@@ -41,6 +41,54 @@ func TestSeveralLocksUnderOneLabelShowTheLeastHeadroomAndTheOldestAttempt(t *tes
 	})
 }
 
+func TestAttemptsOfOneHandleAtOnceAreAllInFlight(t *testing.T) {
+	bubble(t, "two that wait, two with callbacks", func(t *testing.T) {
+		m := newMiddleware(t)
+		e, other := m.Election("x"), m.Election("x")
+		show := func(at string, want electtest.Series) {
+			t.Helper()
+			r := electtest.Read(m, "x")
+			for k, v := range want {
+				if r[k] != v {
+					t.Errorf("%s: %s is %v, want %v", at, k, r[k], v)
+				}
+			}
+		}
+		waits := func(d time.Duration) {
+			_, _ = e.Acquire(context.Background(), electtest.NewElector(electtest.Step{Wait: d, Err: errBackend}))
+		}
+		go waits(11 * s)
+		time.Sleep(4 * s)
+		first := e.Begin(context.Background())
+		time.Sleep(2 * s)
+		go waits(20 * s)
+		time.Sleep(2 * s)
+		second := e.Begin(context.Background())
+		time.Sleep(2 * s)
+		show("all in flight", electtest.Series{"leader_attempts_total": 4, "leader_pending": 4, "leader_pending_age_seconds": 10})
+		second.NotAcquired(instrument.ErrContended)
+		time.Sleep(2 * s)
+		show("the oldest failed", electtest.Series{"leader_attempts_total": 4, "leader_pending": 2, "leader_pending_age_seconds": 8,
+			`leader_not_acquired_total{reason="backend_error"}`: 1})
+		go waits(20 * s)
+		synctest.Wait()
+
+		e.Forget()
+		gone := electtest.Series{"leader_attempts_total": 5, "leader_pending": 0, "leader_pending_age_seconds": 0,
+			`leader_not_acquired_total{reason="unknown"}`: 3}
+		show("forgotten", gone)
+		time.Sleep(30 * s)
+		first.Won(instrument.NewLease(nil))
+		e.Begin(context.Background())
+		go waits(s)
+		synctest.Wait()
+		show("used after it was forgotten", gone)
+		release(t, acquire(t, other, electtest.NewElector()))
+		show("the other handle", electtest.Series{"leader_attempts_total": 6, "leader_acquired_total": 1})
+		time.Sleep(2 * s)
+	})
+}
+
 func TestALowerFencingTokenIsARegression(t *testing.T) {
 	m := newMiddleware(t)
 	e := m.Election("x")
