@@ -80,12 +80,10 @@ func TestAttemptsOfOneHandleAtOnceAreAllInFlight(t *testing.T) {
 		time.Sleep(30 * s)
 		first.Won(instrument.NewLease(nil))
 		e.Begin(context.Background())
-		go waits(s)
-		synctest.Wait()
+		waits(s)
 		show("used after it was forgotten", gone)
 		release(t, acquire(t, other, electtest.NewElector()))
 		show("the other handle", electtest.Series{"leader_attempts_total": 6, "leader_acquired_total": 1})
-		time.Sleep(2 * s)
 	})
 }
 
