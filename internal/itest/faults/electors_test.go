@@ -77,9 +77,18 @@ type elector struct {
 	connect func(ctx context.Context, address, lock, id string) (instrument.Acquirer, func(), error)
 	// campaign leads until ctx is done, for electors that are no Acquirer.
 	campaign func(ctx context.Context, address, lock, id string, e *instrument.Election) error
+	// works says that what the leader does is work of the term, where campaign
+	// could leave that out.
+	works bool
 	// body is what the leader does; waits for the end of the term if not set.
 	body func(context.Context, *instrument.Term) error
 }
+
+// What controller-runtime starts when it leads.
+var (
+	_ manager.Runnable               = (*instrument.LeaderRunnable)(nil)
+	_ manager.LeaderElectionRunnable = (*instrument.LeaderRunnable)(nil)
+)
 
 // electors are in the order of the table.
 var electors = []elector{
@@ -87,8 +96,7 @@ var electors = []elector{
 		name: "client-go leaderelection", module: "instrument/k8slease", style: "campaign with callbacks", server: "kube-apiserver",
 		lease: lease, waits: true, renews: true, fenced: true, slow: time.Second,
 		options:  []instrument.ElectionOption{instrument.Hold(), instrument.Backend("kubernetes")},
-		campaign: kubernetesLease,
-		note:     "the conformance suite is for acquirers, which this is not; the adapter's own tests ask what it asks.",
+		campaign: kubernetesLease, works: true,
 	},
 	{
 		name: "controller-runtime manager", module: "instrument/k8slease", style: "campaign in a framework", server: "kube-apiserver",
@@ -157,18 +165,14 @@ var electors = []elector{
 		waits: true, bound: true, slow: time.Second,
 		options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("postgres")},
 		note:    "the lock lives with its connection and has no lease: a holder learns of a broken connection at its next check, and two may show until then.",
-		connect: advisory("pgx", "postgres://postgres@%s/postgres?connect_timeout=2", func(lock string) instrument.SQLLock {
-			h := fnv.New64a()
-			h.Write([]byte(lock))
-			return instrument.PostgresLock(int64(h.Sum64()))
-		}),
+		connect: advisory("pgx", postgresDSN, func(lock string) instrument.SQLLock { return instrument.PostgresLock(postgresKey(lock)) }),
 	},
 	{
 		name: "MariaDB GET_LOCK", module: "instrument", style: "lock", server: "mariadb",
 		waits: true, bound: true, slow: time.Second,
 		options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("mariadb")},
 		note:    "as PostgreSQL's.",
-		connect: advisory("mysql", "root@tcp(%s)/?timeout=2s", instrument.MariaDBLock),
+		connect: advisory("mysql", mariaDSN, instrument.MariaDBLock),
 	},
 }
 
@@ -334,24 +338,29 @@ func zooKeeper(_ context.Context, address, lock, id string) (instrument.Acquirer
 	return zklock.New(conn, session, "/leaderscope/"+lock, id, zk.WorldACL(zk.PermAll)), conn.Close, nil
 }
 
-// dynamoLock waits for a lease to run out, and asks for a heartbeat after it
-// has won: that shows when the lease began.
-func dynamoLock(ctx context.Context, address, lock, id string) (instrument.Acquirer, func(), error) {
-	db := dynamodb.New(dynamodb.Options{
+const dynamoTable = "locks"
+
+func dynamoDB(address string) *dynamodb.Client {
+	return dynamodb.New(dynamodb.Options{
 		Region: "local", BaseEndpoint: aws.String("http://" + address), RetryMaxAttempts: 1,
 		Credentials: credentials.NewStaticCredentialsProvider("id", "key", ""),
 		HTTPClient:  &http.Client{Timeout: 1500 * time.Millisecond},
 	})
-	const table = "locks"
-	client, err := dynamolock.New(db, table, dynamolock.WithLeaseDuration(lease), dynamolock.DisableHeartbeat(),
+}
+
+// dynamoLock waits for a lease to run out, and asks for a heartbeat after it
+// has won: that shows when the lease began.
+func dynamoLock(ctx context.Context, address, lock, id string) (instrument.Acquirer, func(), error) {
+	db := dynamoDB(address)
+	client, err := dynamolock.New(db, dynamoTable, dynamolock.WithLeaseDuration(lease), dynamolock.DisableHeartbeat(),
 		dynamolock.WithOwnerName(fmt.Sprint(id, time.Now().UnixNano())))
 	if err != nil {
 		return nil, nil, err
 	}
-	_, _ = client.CreateTable(table, dynamolock.WithProvisionedThroughput(&types.ProvisionedThroughput{
+	_, _ = client.CreateTable(dynamoTable, dynamolock.WithProvisionedThroughput(&types.ProvisionedThroughput{
 		ReadCapacityUnits: aws.Int64(5), WriteCapacityUnits: aws.Int64(5),
 	})) // another may have made it
-	out, err := db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
+	out, err := db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(dynamoTable)})
 	if err == nil && out.Table.TableStatus != types.TableStatusActive {
 		err = fmt.Errorf("table is %s", out.Table.TableStatus)
 	}
@@ -382,6 +391,19 @@ func dynamoLock(ctx context.Context, address, lock, id string) (instrument.Acqui
 			return instrument.ErrSessionLost
 		}, instrument.RenewWith(beat), instrument.ExpiryFrom(func() time.Time { return end })), nil
 	}), func() {}, nil
+}
+
+// What the drivers take; %s is the address.
+const (
+	postgresDSN = "postgres://postgres@%s/postgres?connect_timeout=2"
+	mariaDSN    = "root@tcp(%s)/?timeout=2s"
+)
+
+// postgresKey is a lock's number.
+func postgresKey(lock string) int64 {
+	h := fnv.New64a()
+	h.Write([]byte(lock))
+	return int64(h.Sum64())
 }
 
 // advisory checks its connection every half second.

@@ -36,9 +36,7 @@ func TestElectors(t *testing.T) {
 			}
 			t.Cleanup(s.Close)
 			row := newRow(place, e, s.Version())
-			if e.connect != nil {
-				row.run(t, "conformance suite", func(t *testing.T) { e.conformance(t, s) })
-			}
+			row.run(t, "conformance suite", func(t *testing.T) { e.conformance(t, s) })
 			c := newCluster(t, e, s, row)
 			defer c.close()
 			row.run(t, "contention by three processes", c.contention)
@@ -55,9 +53,21 @@ func TestElectors(t *testing.T) {
 }
 
 func (e elector) conformance(t *testing.T, s server.Server) {
+	address := s.Addresses()[0]
+	id := func(t testing.TB) string { return fmt.Sprintf("%s-%d", t.Name(), time.Now().UnixNano()) }
+	lose := func(t testing.TB, lock string) { e.lose(t, address, lock) }
+	if e.campaign != nil {
+		electtest.CampaignConformance(t, electtest.CampaignSuite{
+			Run: func(ctx context.Context, t testing.TB, lock string, election *instrument.Election) error {
+				return e.campaign(ctx, address, lock, id(t), election)
+			},
+			Options: e.options, Lease: e.lease, Fenced: e.fenced, Works: e.works, Lose: lose,
+		})
+		return
+	}
 	electtest.Conformance(t, electtest.Suite{
 		New: func(t testing.TB, lock string) instrument.Acquirer {
-			a, closing, err := e.connected(t.Context(), s.Addresses()[0], lock, fmt.Sprintf("%s-%d", t.Name(), time.Now().UnixNano()))
+			a, closing, err := e.connected(t.Context(), address, lock, id(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,6 +75,9 @@ func (e elector) conformance(t *testing.T, s server.Server) {
 			return a
 		},
 		Options: e.options, Waits: e.waits, Lease: e.lease, Renews: e.renews, Fenced: e.fenced,
+		// A lock that its holder renews tells when it is renewed, and the suite
+		// does not.
+		Lose: lose, LossWithin: e.within, KeepsQuiet: e.body != nil,
 	})
 }
 
