@@ -5,6 +5,7 @@ package libraries
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -70,6 +71,34 @@ func TestPostgresLocksConformOnAServer(t *testing.T) {
 			t.Parallel()
 			electtest.Conformance(t, suite)
 		})
+	}
+}
+
+func TestPglockFollowsADeadHolderOnlyInACallThatWaits(t *testing.T) {
+	db := pool(t, "pgx", server(t, "LEADERSCOPE_POSTGRES", "postgres://postgres@127.0.0.1:5432/postgres"))
+	createLocks(t, db)
+	if _, err := pglockTry(pglockClient(t, db), t.Name()).Acquire(t.Context()); err != nil { // and dies
+		t.Fatal(err)
+	}
+	for over := time.After(2 * pglockLease); ; {
+		if _, err := pglockTry(pglockClient(t, db), t.Name()).Acquire(t.Context()); !errors.Is(err, pglock.ErrNotAcquired) {
+			t.Fatalf("a call that does not wait: %v", err)
+		}
+		select {
+		case <-over:
+		case <-time.After(pglockLease / 10):
+			continue
+		}
+		break
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*pglockLease)
+	defer cancel()
+	lock, err := pglockClient(t, db).AcquireContext(ctx, t.Name())
+	if err != nil {
+		t.Fatalf("a call that waits: %v", err)
+	}
+	if err := lock.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
