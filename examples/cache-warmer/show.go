@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 
 	"github.com/leaderscope/leaderscope/examples/internal/stage"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
@@ -36,7 +37,8 @@ func show(ctx context.Context, cfg config) (err error) {
 		defer server.Close()
 		cfg.redis = server.Address()
 	}
-	cfg.prefix += rand.Text() + ":" // a Redis may have others' keys
+	cfg.prefix += rand.Text() + ":"        // a Redis may have others' keys
+	redis.SetLogger(&logging.VoidLogger{}) // errors are returned, too
 	client := redis.NewClient(&redis.Options{Addr: cfg.redis})
 	defer client.Close()
 	if err := client.Ping(ctx).Err(); err != nil {

@@ -55,7 +55,7 @@ func prepare(ctx context.Context, cfg config) (*sql.DB, error) {
 	}
 	if _, err := db.ExecContext(ctx, "CREATE SCHEMA "+cfg.schema); err != nil {
 		db.Close()
-		return nil, fmt.Errorf("--postgres: make a schema: %w", err)
+		return nil, fmt.Errorf("--postgres: make a schema: %w", onOneLine(ctx, err))
 	}
 	if _, err := db.ExecContext(ctx, provision); err != nil {
 		_, dropped := db.ExecContext(context.WithoutCancel(ctx), "DROP SCHEMA "+cfg.schema+" CASCADE")
@@ -112,6 +112,15 @@ func (d *director) start(ctx context.Context, cfg config, names ...string) error
 		d.nodes = append(d.nodes, n)
 	}
 	return nil
+}
+
+// onOneLine takes the line breaks out of an error of pgx, unless it is that of
+// ctx.
+func onOneLine(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return errors.New(strings.Join(strings.Fields(err.Error()), " "))
 }
 
 // args are the command line of an instance.

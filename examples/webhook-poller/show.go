@@ -64,7 +64,7 @@ func prepare(ctx context.Context, cfg config) (*sql.DB, error) {
 	}
 	if _, err := db.ExecContext(ctx, "CREATE SCHEMA "+cfg.schema); err != nil {
 		db.Close()
-		return nil, fmt.Errorf("--postgres: make a schema: %w", err)
+		return nil, fmt.Errorf("--postgres: make a schema: %w", onOneLine(ctx, err))
 	}
 	if _, err := db.ExecContext(ctx, table); err != nil {
 		_, dropped := db.ExecContext(context.WithoutCancel(ctx), "DROP SCHEMA "+cfg.schema+" CASCADE")
@@ -72,6 +72,15 @@ func prepare(ctx context.Context, cfg config) (*sql.DB, error) {
 		return nil, errors.Join(fmt.Errorf("--postgres: make a table: %w", err), dropped)
 	}
 	return db, nil
+}
+
+// onOneLine takes the line breaks out of an error of pgx, unless it is that of
+// ctx.
+func onOneLine(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return errors.New(strings.Join(strings.Fields(err.Error()), " "))
 }
 
 // args are the command line of a node.
