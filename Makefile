@@ -19,6 +19,7 @@ generate: ## Write dashboards, rules and docs/metrics.md anew from the catalogue
 	go run ./internal/electorsdoc internal/itest/results docs/electors.md README.md
 	go run ./cmd/gen-dashboards --out dashboards/generated --format grafana
 	go run ./cmd/gen-dashboards --out alerts/generated --format prometheus
+	cd examples/prometheus-dashboard && go run ../../cmd/gen-dashboards --out generated --config leaderscope.yaml --format grafana,prometheus,alertmanager
 
 test: ## Run every module's tests with the race detector; needs no server
 	@for m in $(MODULES); do echo "== $$m"; (cd $$m && go test -race ./...); done
