@@ -81,7 +81,9 @@ var speaking sync.Mutex
 func (n *Node) listen(output io.ReadCloser, say func(string)) {
 	defer close(n.heard)
 	defer output.Close()
-	for lines := bufio.NewScanner(output); lines.Scan(); {
+	lines := bufio.NewScanner(output)
+	lines.Buffer(nil, 1<<20) // counts of many locks are a long line
+	for lines.Scan() {
 		line := lines.Text()
 		if text, ok := strings.CutPrefix(line, metricsLine); ok {
 			n.metrics <- text
