@@ -24,8 +24,13 @@ generate: ## Write dashboards, rules and docs/metrics.md anew from the catalogue
 test: ## Run every module's tests with the race detector; needs no server
 	@for m in $(MODULES); do echo "== $$m"; (cd $$m && go test -race ./...); done
 
-integration: ## Real Prometheus servers evaluate the rules on the demo, and store what each exporter sends
+integration: integration-prometheus integration-backends integration-examples ## Everything that needs real servers: the next three
+
+integration-prometheus: ## Real Prometheus servers evaluate the rules on the demo, and store what each exporter sends
 	./scripts/integration
+
+integration-examples: ## Each example keeps what it promises, under faults, on its own backend
+	./scripts/integration-examples
 
 integration-backends: ## Electors under faults on etcd, Redis, PostgreSQL, MariaDB, ZooKeeper, NATS, Kubernetes, DynamoDB
 	./scripts/integration-backends
@@ -43,4 +48,4 @@ mutation: ## Seed faults into the election core, one at a time; each must fail a
 screenshots: ## Draw docs/images from the demo's data (about four minutes; needs prometheus and DRAW)
 	./scripts/screenshots
 
-.PHONY: help demo generate test integration integration-backends lint bench mutation screenshots
+.PHONY: help demo generate test integration integration-prometheus integration-backends integration-examples lint bench mutation screenshots
