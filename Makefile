@@ -7,7 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 MODULES := $(dir $(shell git ls-files go.mod '*/go.mod'))
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## Three replicas on an embedded etcd, faults injected, alerts seen firing (about 3 minutes)
 	@echo "building the demo (etcd and Prometheus from source: a few minutes the first time, seconds later)"
