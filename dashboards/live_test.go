@@ -1,3 +1,5 @@
+//go:build integration
+
 package dashboards
 
 import (
@@ -16,16 +18,18 @@ import (
 
 // TestEveryQueryRunsOnAPrometheus asks every query of every panel, variable
 // and annotation, as Grafana would, of a Prometheus that scraped the
-// quickstart through its faults, and wants data of those that must have some:
+// quickstart through its faults and has the recording rules of the default
+// configuration, and wants data of those that must have some. make integration
+// does all of it; by hand:
 //
-//	LEADERSCOPE_PROMETHEUS=http://127.0.0.1:9090 go test ./dashboards -run Prometheus
+//	LEADERSCOPE_PROMETHEUS=http://127.0.0.1:9090 go test -tags integration ./dashboards -run Prometheus
 //
 // LEADERSCOPE_SPAN is how far back it looks, 10m unless it is set, and
 // LEADERSCOPE_END the Unix time from which, now unless it is set.
 func TestEveryQueryRunsOnAPrometheus(t *testing.T) {
 	address := os.Getenv("LEADERSCOPE_PROMETHEUS")
 	if address == "" {
-		t.Skip("LEADERSCOPE_PROMETHEUS is not set: no Prometheus to ask")
+		t.Fatal("LEADERSCOPE_PROMETHEUS is not set: no Prometheus to ask; run make integration")
 	}
 	p := prometheusAt(t, address)
 	locks := p.values(t, `label_values(leader_elector_info, lock_name)`)
@@ -33,23 +37,39 @@ func TestEveryQueryRunsOnAPrometheus(t *testing.T) {
 		t.Fatal("no lock is known there")
 	}
 	for name, build := range boards {
-		out, err := build(Default())
-		if err != nil {
-			t.Fatal(err)
-		}
-		// What one lock lacks another may have.
-		results := map[string]int{}
-		for _, lock := range locks {
-			for where, n := range p.ask(t, out, lock) {
-				results[where] += n
-			}
-		}
-		for where, n := range results {
-			if n == 0 && !slices.ContainsFunc(mayBeEmpty, func(e string) bool { return strings.HasPrefix(where, e) }) {
-				t.Errorf("%s: %s has no data", name, where)
-			}
+		for _, recording := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, recorded %v", name, recording), func(t *testing.T) {
+				cfg := Default()
+				cfg.Recording = recording
+				out, err := build(cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.wantData(t, out, locks)
+			})
 		}
 	}
+}
+
+// wantData adds up over the locks: what one lacks another may have.
+func (p liveServer) wantData(t *testing.T, out []byte, locks []string) {
+	results := map[string]int{}
+	for _, lock := range locks {
+		for where, n := range p.ask(t, out, lock) {
+			results[where] += n
+		}
+	}
+	empty := 0
+	for where, n := range results {
+		if n > 0 {
+			continue
+		}
+		empty++
+		if !slices.ContainsFunc(mayBeEmpty, func(e string) bool { return strings.HasPrefix(where, e) }) {
+			t.Errorf("%s has no data", where)
+		}
+	}
+	t.Logf("%d queries of %d locks, %d without data", len(results), len(locks), empty)
 }
 
 // mayBeEmpty are the queries for what the quickstart has not, or not now.
@@ -63,7 +83,6 @@ var mayBeEmpty = []string{
 	`panel "Share of the lease used", query Native`,
 	`panel "As declared", query Cadence`, `panel "Time since the last run against the cadence", query Expected`,
 	`panel "Time that renewals took"`, // etcd's client renews by itself
-	"annotation Alert firing",         // only where rules are evaluated
 }
 
 type liveServer struct {

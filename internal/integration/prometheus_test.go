@@ -69,13 +69,7 @@ var configLine = regexp.MustCompile(`--config\.file=(\S+)`)
 // running; it returns the Prometheus configuration that the demo printed.
 func keptDemo(t *testing.T) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "quickstart")
-	build := exec.Command("go", "build", "-o", bin, ".")
-	build.Dir = "../../examples/quickstart"
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the demo: %v\n%s", err, out)
-	}
-	demo := exec.Command(bin, "-keep", "-phases", "1")
+	demo := exec.Command(buildDemo(t), "-keep", "-phases", "1")
 	out, err := demo.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -103,6 +97,17 @@ func keptDemo(t *testing.T) string {
 	}
 }
 
+func buildDemo(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "quickstart")
+	build := exec.Command("go", "build", "-o", bin, ".")
+	build.Dir = "../../examples/quickstart"
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the demo: %v\n%s", err, out)
+	}
+	return bin
+}
+
 func stop(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -128,8 +133,14 @@ func startPrometheus(t *testing.T, server, config, rules string) string {
 	if err := os.WriteFile(file, []byte(withDefaults), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return runPrometheus(t, server, file)
+}
+
+// runPrometheus runs a server until the test ends and returns its address.
+func runPrometheus(t *testing.T, server, config string) string {
+	t.Helper()
 	address := freeAddress(t)
-	cmd := exec.Command(server, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address, "--log.level=error")
+	cmd := exec.Command(server, "--config.file="+config, "--storage.tsdb.path="+t.TempDir(), "--web.listen-address="+address, "--log.level=error")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
