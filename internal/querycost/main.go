@@ -147,6 +147,11 @@ func (c command) panels(ctx context.Context) (costs panelCosts, err error) {
 			return costs, err
 		}
 		log.Printf("%d panels measured", len(*b.into))
+		for _, cost := range *b.into {
+			if cost.ratio > limit {
+				log.Printf("  %s, query %s: %.1f times the reference", cost.panel, cost.ref, cost.ratio)
+			}
+		}
 	}
 	return costs, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -34,13 +35,9 @@ type server struct {
 
 // startServer runs the binary on the blocks of dir.
 func startServer(ctx context.Context, binary, dir string) (*server, error) {
-	out, err := exec.CommandContext(ctx, binary, "--version").CombinedOutput()
+	release, err := versionOf(ctx, binary)
 	if err != nil {
-		return nil, fmt.Errorf("%s --version: %w", binary, err)
-	}
-	fields := strings.Fields(string(out))
-	if len(fields) < 3 {
-		return nil, fmt.Errorf("%s is no Prometheus: %s", binary, out)
+		return nil, err
 	}
 	config := filepath.Join(dir, "prometheus.yml")
 	if err := os.WriteFile(config, []byte("global: {}\n"), 0o600); err != nil {
@@ -50,7 +47,7 @@ func startServer(ctx context.Context, binary, dir string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{address: listener.Addr().String(), version: fields[2]}
+	s := &server{address: listener.Addr().String(), version: release}
 	if err := listener.Close(); err != nil {
 		return nil, err
 	}
@@ -73,6 +70,27 @@ func startServer(ctx context.Context, binary, dir string) (*server, error) {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+}
+
+// versionOf is what the binary says of itself, or the version of its module
+// where it was built without one.
+func versionOf(ctx context.Context, binary string) (string, error) {
+	out, err := exec.CommandContext(ctx, binary, "--version").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s --version: %w", binary, err)
+	}
+	if said := regexp.MustCompile(`version ([0-9]\S*)`).FindSubmatch(out); said != nil {
+		return string(said[1]), nil
+	}
+	file, err := exec.LookPath(binary)
+	if err != nil {
+		return "", err
+	}
+	info, err := buildinfo.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", binary, err)
+	}
+	return info.Main.Version, nil
 }
 
 func (s *server) stop() {
