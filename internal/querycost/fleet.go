@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
@@ -71,7 +72,7 @@ func (f fleet) all() []series {
 	var out []series
 	for replica := range f.replicas {
 		instance := "replica-" + strconv.Itoa(replica) + ":8080"
-		up := labels.FromStrings(labels.MetricName, "up", "job", "fleet", "namespace", "shop", "instance", instance)
+		up := labels.FromStrings(model.MetricNameLabel, "up", "job", "fleet", "namespace", "shop", "instance", instance)
 		out = append(out, series{labels: up, value: constant(1)})
 		for _, m := range catalog.All() {
 			if !f.reads(m) {
@@ -117,7 +118,7 @@ func of(m *catalog.Metric, target labels.Labels, p point) []series {
 	}
 	var out []series
 	add := func(name string, set labels.Labels, value func(point) float64) {
-		out = append(out, series{labels: with(set, labels.MetricName, name), value: value, point: p})
+		out = append(out, series{labels: with(set, model.MetricNameLabel, name), value: value, point: p})
 	}
 	for _, set := range sets {
 		if m.Kind != catalog.Histogram {
