@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/leaderscope/leaderscope/alerts"
@@ -35,7 +36,7 @@ func main() {
 	flag.StringVar(&c.groups, "groups", "100,1000,10000", "locks of the fleets that the rules judge")
 	out := flag.String("out", "", "`file` to write; empty: standard output")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var report bytes.Buffer
 	if err := c.run(ctx, &report); err != nil {
