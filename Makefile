@@ -42,10 +42,13 @@ lint: ## gofmt, go vet and staticcheck over every module
 bench: ## Print what the recording path costs, as ratios of one run
 	go run ./internal/bench
 
+query-cost: ## Write docs/query-cost.md: panels on a real Prometheus, rules in its engine (needs prometheus; ten minutes)
+	cd internal/querycost && go run . -out ../../docs/query-cost.md
+
 mutation: ## Seed faults into the election core, one at a time; each must fail a test
 	go run ./internal/mutation
 
 screenshots: ## Draw docs/images from the demo's data (about four minutes; needs prometheus and DRAW)
 	./scripts/screenshots
 
-.PHONY: help demo generate test integration integration-prometheus integration-backends integration-examples lint bench mutation screenshots
+.PHONY: help demo generate test integration integration-prometheus integration-backends integration-examples lint bench query-cost mutation screenshots
