@@ -48,8 +48,6 @@ func (s *setting) instance(name string, change func(*config)) *stage.Node {
 	return stagetest.Node(s.T, name, cfg.args(name)...)
 }
 
-func slowBatches(d time.Duration) func(*config) { return func(c *config) { c.batch = d } }
-
 // reported waits until the instance has passed or failed, and holds its
 // metrics to what it counted.
 func (s *setting) reported(n *stage.Node) (outcome, stage.Metrics) {
@@ -72,6 +70,37 @@ func (s *setting) appliedBy(want string) {
 	if err != nil || by != want {
 		s.Errorf("applied by %q, error %v; want %q", by, err, want)
 	}
+}
+
+// hold has migrations wait at their first change of the table, with the marker
+// set, until release.
+func (s *setting) hold() (release func()) {
+	s.Helper()
+	tx, err := s.db.BeginTx(context.Background(), nil) // the test says when it ends
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { tx.Rollback() })
+	if _, err := tx.ExecContext(s.Context(), "LOCK TABLE accounts IN ACCESS SHARE MODE"); err != nil {
+		s.Fatal(err)
+	}
+	return func() {
+		s.Helper()
+		if err := tx.Rollback(); err != nil {
+			s.Error(err)
+		}
+	}
+}
+
+// held waits until that many transactions wait: the first for the table, the
+// next for what becomes of the first one's marker.
+func (s *setting) held(n int) {
+	s.Helper()
+	stagetest.Until(s.T, "transactions to wait", func(ctx context.Context) (bool, error) {
+		var waiting int
+		err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM pg_locks WHERE NOT granted").Scan(&waiting)
+		return waiting == n, err
+	})
 }
 
 func migrating(m stage.Metrics) bool { return m.Of(catalog.Running.Name) == 1 }
@@ -98,11 +127,13 @@ func TestTheShowIsInterrupted(t *testing.T) { stagetest.Interrupt(t, "Three inst
 
 func TestThreeInstancesAtOnceMigrateOnce(t *testing.T) {
 	s := newSetting(t)
-	a := s.instance("a", slowBatches(100*time.Millisecond))
+	release := s.hold()
+	a := s.instance("a", nil)
 	stagetest.Shows(t, a, "migrates", migrating)
 	b, c := s.instance("b", nil), s.instance("c", nil)
 	stagetest.Shows(t, b, "waits", waiting)
 	stagetest.Shows(t, c, "waits", waiting)
+	release()
 	var got []outcome
 	for _, n := range []*stage.Node{a, b, c} {
 		how, m := s.reported(n)
@@ -131,7 +162,7 @@ func TestAnInstanceThatMayNotReadTheMarkerFails(t *testing.T) {
 
 func TestAnInstanceIsKilledWhileItMigrates(t *testing.T) {
 	s := newSetting(t)
-	a := s.instance("a", slowBatches(time.Hour))
+	a := s.instance("a", func(c *config) { c.batch = time.Hour })
 	stagetest.Shows(t, a, "migrates", migrating)
 	b := s.instance("b", nil)
 	stagetest.Shows(t, b, "waits", waiting)
@@ -144,7 +175,8 @@ func TestAnInstanceIsKilledWhileItMigrates(t *testing.T) {
 
 func TestAnInstanceIsSuspendedPastItsBudget(t *testing.T) {
 	s := newSetting(t)
-	a := s.instance("a", func(c *config) { c.budget, c.batch = time.Second, 500*time.Millisecond })
+	release := s.hold()
+	a := s.instance("a", func(c *config) { c.budget = time.Second })
 	var end time.Time
 	stagetest.Shows(t, a, "migrates", func(m stage.Metrics) bool {
 		end = time.UnixMicro(int64(m.Of(catalog.LeaseExpiry.Name) * 1e6))
@@ -154,6 +186,7 @@ func TestAnInstanceIsSuspendedPastItsBudget(t *testing.T) {
 	b := s.instance("b", nil)
 	stagetest.Shows(t, b, "waits", waiting)
 	stagetest.Until(t, "the end of the budget", func(context.Context) (bool, error) { return time.Now().After(end), nil })
+	release()
 	s.appliedBy("")
 	a.Continue()
 	how, m := s.reported(a)
@@ -170,8 +203,9 @@ func TestAnInstanceIsSuspendedPastItsBudget(t *testing.T) {
 
 func TestPostgresIsRestartedUnderAMigration(t *testing.T) {
 	s := newSetting(t)
-	a := s.instance("a", slowBatches(time.Second))
-	stagetest.Shows(t, a, "migrates", migrating)
+	s.hold()
+	a := s.instance("a", nil)
+	s.held(1)
 	b := s.instance("b", nil)
 	stagetest.Shows(t, b, "waits", waiting)
 	s.server.Down()
@@ -195,8 +229,9 @@ func TestPostgresIsRestartedUnderAMigration(t *testing.T) {
 
 func TestTheLockIsLostUnderAMigration(t *testing.T) {
 	s := newSetting(t)
-	a := s.instance("a", slowBatches(500*time.Millisecond))
-	stagetest.Shows(t, a, "migrates", migrating)
+	release := s.hold()
+	a := s.instance("a", nil)
+	s.held(1)
 	b := s.instance("b", nil)
 	stagetest.Shows(t, b, "waits", waiting)
 	var ended bool
@@ -205,7 +240,8 @@ func TestTheLockIsLostUnderAMigration(t *testing.T) {
 		t.Fatalf("the session of the lock: ended %v, error %v", ended, err)
 	}
 	stagetest.Shows(t, b, "has the lock too", migrating)
-	stagetest.Shows(t, a, "still migrates", migrating)
+	s.held(2)
+	release()
 
 	how, m := s.reported(a)
 	if how != migrated {
