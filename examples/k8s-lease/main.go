@@ -32,7 +32,7 @@ var errNoServer = errors.New("no Kubernetes API server: name a cluster with --ku
 func init() { runtime.LockOSThread() }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	err := run(ctx)
 	stop()
 	if err != nil {
