@@ -63,6 +63,15 @@ func TestRuleReportsTextsAndIdentitiesThatFail(t *testing.T) {
 			Annotations: map[string]string{"summary": "{{ $labels.family }}"}}},
 		"absence": {alert: Alert{Expr: `absent(leader_attempts_total{job="a",lock_name="x"})`, Annotations: map[string]string{"summary": "{{ $labels.job }}"}}},
 
+		"a label of one side of or that is asked for": {alert: Alert{Expr: `max by (job, lock_name) (leader_active) == 0 or absent(leader_active{lock_name="x"})`,
+			Annotations: map[string]string{"summary": "{{ $labels.lock_name }}{{ with $labels.job }} of job {{ . }}{{ end }}"}}},
+
+		"a label of one side of or": {alert: Alert{Expr: `max by (job, lock_name) (leader_active) == 0 or absent(leader_active{lock_name="x"})`,
+			Annotations: map[string]string{"summary": "{{ $labels.job }}"}}, want: "names the label job"},
+		"a label of neither side of or": {alert: Alert{Expr: `max by (job, lock_name) (leader_active) == 0 or absent(leader_active{lock_name="x"})`,
+			Annotations: map[string]string{"summary": "{{ with $labels.cluster }}{{ . }}{{ end }}"}}, want: "names the label cluster"},
+		"a label that hides that of one side": {alert: Alert{Expr: `max by (job, lock_name) (leader_active) == 0 or absent(leader_active{lock_name="x"})`,
+			Labels: map[string]string{"job": "b"}}, want: "hides the label"},
 		"no filter":                    {alert: Alert{Expr: `max by (lock_name) (leader_active)`}, want: "fire for every series"},
 		"a comparison that only tells": {alert: Alert{Expr: `max by (lock_name) (leader_active) == bool 0`}, want: "fire for every series"},
 		"a label that was aggregated away": {alert: Alert{Expr: good, Annotations: map[string]string{"summary": "{{ $labels.instance }}"}},

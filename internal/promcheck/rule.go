@@ -39,15 +39,20 @@ func Rule(a Alert, opts ...Option) []error {
 		if value := a.Labels[name]; strings.Contains(value, "$value") || strings.Contains(value, ".Value") {
 			c.report("label %s: a value in a label makes each evaluation a new alert", name)
 		}
-		if slices.Contains(out.names, name) {
+		if slices.Contains(c.either(parsed), name) {
 			c.report("label %s hides the label of the result", name)
 		}
 	}
 	for _, texts := range []map[string]string{a.Labels, a.Annotations} {
 		for _, name := range slices.Sorted(maps.Keys(texts)) {
 			for _, used := range usedLabel.FindAllStringSubmatch(texts[name], -1) {
-				if !slices.Contains(out.names, used[1]) {
-					c.report("%s names the label %s, which the result does not have", name, used[1])
+				// A text that asks first can do without.
+				known := out.names
+				if used[1] != "" {
+					known = c.either(parsed)
+				}
+				if !slices.Contains(known, used[2]) {
+					c.report("%s names the label %s, which the result does not have", name, used[2])
 				}
 			}
 		}
@@ -55,7 +60,21 @@ func Rule(a Alert, opts ...Option) []error {
 	return c.problems
 }
 
-var usedLabel = regexp.MustCompile(`(?:\$labels|\.Labels)\.([a-zA-Z_][a-zA-Z0-9_]*)`)
+var usedLabel = regexp.MustCompile(`(with )?(?:\$labels|\.Labels)\.([a-zA-Z_][a-zA-Z0-9_]*)`)
+
+// either returns the labels that some elements of a result have: or takes its
+// two sides as they are.
+func (c *checker) either(e parser.Expr) []string {
+	switch e := e.(type) {
+	case *parser.ParenExpr:
+		return c.either(e.Expr)
+	case *parser.BinaryExpr:
+		if e.Op == parser.LOR {
+			return union(c.either(e.LHS), c.either(e.RHS))
+		}
+	}
+	return c.output(e).names
+}
 
 // filters reports whether an expression is empty when all is well.
 func filters(e parser.Expr) bool {

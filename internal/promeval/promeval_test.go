@@ -123,3 +123,17 @@ func TestVersionsDifferInTheSampleAtTheBeginning(t *testing.T) {
 		})
 	}
 }
+
+// The engine computes in the histograms that it is given.
+func TestQueriesLeaveNativeHistogramsAsTheyAre(t *testing.T) {
+	const late = `{{schema:3 sum:3 count:7 offset:-8 buckets:[7]}}x20 {{schema:3 sum:4 count:8 offset:-8 buckets:[8]}}x10 {{schema:3 sum:4 count:9 offset:-8 buckets:[8 0 0 0 0 0 0 1]}}x150`
+	store, err := Load([]Series{{Selector: `h{job="a"}`, Values: late}}, 30*time.Second, V3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule := Rule{Name: "X", Expr: "histogram_fraction(0.9, 1, increase(h[30m])) * histogram_count(increase(h[30m])) > 0"}
+	fired, err := store.Alerts(t.Context(), rule, time.Hour, 15*time.Second)
+	if err != nil || len(fired) != 1 || fired[0].From != 16*time.Minute {
+		t.Errorf("got %v, %v; want one alert from 16m on", fired, err)
+	}
+}

@@ -97,12 +97,19 @@ type sample struct {
 	h *histogram.FloatHistogram
 }
 
-func (s sample) T() int64                      { return s.t }
-func (s sample) ST() int64                     { return 0 }
-func (s sample) F() float64                    { return s.f }
-func (s sample) H() *histogram.Histogram       { return nil }
-func (s sample) FH() *histogram.FloatHistogram { return s.h }
-func (s sample) Copy() chunks.Sample           { return s }
+func (s sample) T() int64                { return s.t }
+func (s sample) ST() int64               { return 0 }
+func (s sample) F() float64              { return s.f }
+func (s sample) H() *histogram.Histogram { return nil }
+func (s sample) Copy() chunks.Sample     { return s }
+
+// FH is a copy: the engine computes in what it is given.
+func (s sample) FH() *histogram.FloatHistogram {
+	if s.h == nil {
+		return nil
+	}
+	return s.h.Copy()
+}
 
 func (s sample) Type() chunkenc.ValueType {
 	if s.h != nil {
