@@ -63,11 +63,23 @@ type Alerts struct {
 	SplitBrain    SplitBrain    `yaml:"splitBrain"`
 	Flapping      Flapping      `yaml:"flapping"`
 	BackendErrors BackendErrors `yaml:"backendErrors"`
-	NearLease     NearLease     `yaml:"nearLease"`
-	LeaseExceeded LeaseExceeded `yaml:"leaseExceeded"`
-	WorkAfterLoss WorkAfterLoss `yaml:"workAfterLoss"`
+
+	RenewalFailures RenewalFailures `yaml:"renewalFailures"`
+	NearLease       NearLease       `yaml:"nearLease"`
+	LeaseExceeded   LeaseExceeded   `yaml:"leaseExceeded"`
+	LowHeadroom     LowHeadroom     `yaml:"lowHeadroom"`
+	WorkAfterLoss   WorkAfterLoss   `yaml:"workAfterLoss"`
+
+	JobOverdue     JobOverdue     `yaml:"jobOverdue"`
+	TaskFailing    TaskFailing    `yaml:"taskFailing"`
+	TokenRegressed TokenRegressed `yaml:"tokenRegressed"`
+
+	MetricsAbsent MetricsAbsent `yaml:"metricsAbsent"`
+	LockVanished  LockVanished  `yaml:"lockVanished"`
+	ScrapeFailing ScrapeFailing `yaml:"scrapeFailing"`
 
 	RedactionKeyMismatch RedactionKeyMismatch `yaml:"redactionKeyMismatch"`
+	LabelOverflow        LabelOverflow        `yaml:"labelOverflow"`
 }
 
 // Firing says whether and how an alert fires once its expression is true.
@@ -143,6 +155,18 @@ type ErrorShare struct {
 	Share float64 `yaml:"share"`
 }
 
+// RenewalFailures: renewals of a lease fail, and the lease goes on running.
+type RenewalFailures struct {
+	Firing `yaml:",inline"`
+	Window model.Duration `yaml:"window"`
+	// Recent is the time within which the last failure must lie.
+	Recent model.Duration `yaml:"recent"`
+	// MinFailures is the least number of failures in the window.
+	MinFailures int `yaml:"minFailures"`
+	// Share of renewals, from 0 to 1, above which the alert fires.
+	Share float64 `yaml:"share"`
+}
+
 // NearLease: runs or renewals came close to the end of their lease.
 type NearLease struct {
 	Firing `yaml:",inline"`
@@ -159,6 +183,14 @@ type LeaseExceeded struct {
 	MinTimes int `yaml:"minTimes"`
 }
 
+// LowHeadroom: a lease that is held now runs out. NearLease is about leases
+// that were renewed or given back late.
+type LowHeadroom struct {
+	Firing `yaml:",inline"`
+	// Share of the lease, from 0 to 1, below which the alert fires.
+	Share float64 `yaml:"share"`
+}
+
 // WorkAfterLoss: a guarded body went on after its lock was gone.
 type WorkAfterLoss struct {
 	Firing `yaml:",inline"`
@@ -168,11 +200,69 @@ type WorkAfterLoss struct {
 	Tolerance model.Duration `yaml:"tolerance"`
 }
 
+// JobOverdue: a lock with a declared interval was not acquired in time.
+type JobOverdue struct {
+	Firing `yaml:",inline"`
+	// Intervals may pass since the last acquisition.
+	Intervals float64 `yaml:"intervals"`
+	// Grace is added to that: for the time until a scrape, and for clocks
+	// that differ.
+	Grace model.Duration `yaml:"grace"`
+	// Lookback bounds the search for acquisitions by replicas that are gone.
+	// Only intervals well below it can be judged across a rollout.
+	Lookback model.Duration `yaml:"lookback"`
+}
+
+// TaskFailing: guarded bodies return errors or panic.
+type TaskFailing struct {
+	Firing `yaml:",inline"`
+	Window model.Duration `yaml:"window"`
+	// MinFailures is the least number of failures in the window.
+	MinFailures int `yaml:"minFailures"`
+	// Share of runs, from 0 to 1, above which the alert fires.
+	Share float64 `yaml:"share"`
+}
+
+// TokenRegressed: a fencing token was lower than one before it.
+type TokenRegressed struct {
+	Firing `yaml:",inline"`
+	Window model.Duration `yaml:"window"`
+}
+
+// MetricsAbsent: no replica exports anything about leader election.
+type MetricsAbsent struct {
+	Firing `yaml:",inline"`
+	// Lookback bounds how long a job that had metrics is missed.
+	Lookback model.Duration `yaml:"lookback"`
+}
+
+// LockVanished: a lock that was led, or was declared to run, has no series any
+// more, while its job has.
+type LockVanished struct {
+	Firing `yaml:",inline"`
+	// Lookback bounds how long a lock is missed.
+	Lookback model.Duration `yaml:"lookback"`
+}
+
+// ScrapeFailing: replicas that exported metrics cannot be scraped.
+type ScrapeFailing struct {
+	Firing `yaml:",inline"`
+	// Lookback bounds how long a replica that is down is missed.
+	Lookback model.Duration `yaml:"lookback"`
+}
+
 // RedactionKeyMismatch: replicas of a job turn lock names into labels in
 // different ways. For must be longer than a rollout takes, for a change of the
 // key shows both while it lasts.
 type RedactionKeyMismatch struct {
 	Firing `yaml:",inline"`
+}
+
+// LabelOverflow: locks share the overflow label, because there are more than
+// the cap on labels allows.
+type LabelOverflow struct {
+	Firing `yaml:",inline"`
+	Window model.Duration `yaml:"window"`
 }
 
 // Severities of the default configuration.
@@ -207,11 +297,28 @@ func Default() Config {
 				Critical: ErrorShare{Firing: fires(critical, 5, 0), Share: 0.5},
 				Warning:  ErrorShare{Firing: fires(warning, 5, 0), Share: 0.1},
 			},
+			// The hold is longer than recent: an outage of less than a minute,
+			// which a lease outlives or not, is no trend.
+			RenewalFailures: RenewalFailures{Firing: fires(warning, 3, 5), Window: minutes(10), Recent: minutes(2), MinFailures: 3, Share: 0.1},
+
 			NearLease:     NearLease{Firing: fires(warning, 0, 15), Window: minutes(30), MinTimes: 1},
 			LeaseExceeded: LeaseExceeded{Firing: fires(critical, 0, 15), Window: minutes(30), MinTimes: 1},
+			LowHeadroom:   LowHeadroom{Firing: fires(warning, 1, 5), Share: 0.2},
 			WorkAfterLoss: WorkAfterLoss{Firing: fires(critical, 0, 15), Window: minutes(30), Tolerance: model.Duration(5 * time.Second)},
+
+			// The lookback is longer than a day and a half, which is when a
+			// daily job is overdue.
+			JobOverdue:     JobOverdue{Firing: fires(warning, 1, 0), Intervals: 1.5, Grace: minutes(2), Lookback: minutes(48 * 60)},
+			TaskFailing:    TaskFailing{Firing: fires(warning, 0, 15), Window: minutes(60), MinFailures: 1, Share: 0.1},
+			TokenRegressed: TokenRegressed{Firing: fires(critical, 0, 15), Window: minutes(30)},
+
+			MetricsAbsent: MetricsAbsent{Firing: fires(warning, 10, 0), Lookback: minutes(60)},
+			LockVanished:  LockVanished{Firing: fires(warning, 10, 0), Lookback: minutes(60)},
+			ScrapeFailing: ScrapeFailing{Firing: fires(warning, 5, 5), Lookback: minutes(60)},
+
 			// A replica that misses a scrape agrees with nobody, and would resolve it.
 			RedactionKeyMismatch: RedactionKeyMismatch{Firing: fires(warning, 15, 5)},
+			LabelOverflow:        LabelOverflow{Firing: fires(warning, 5, 0), Window: minutes(60)},
 		},
 	}
 }

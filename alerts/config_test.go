@@ -79,6 +79,36 @@ func TestConfigurationsThatCannotWorkAreRefusedInOneLine(t *testing.T) {
 			"alerts.backendErrors.warning.share: 1 is no share that attempts can exceed; use 0 to 0.99"},
 		"no events": {func(c *Config) { c.Alerts.NearLease.MinTimes = 0 },
 			"alerts.nearLease.minTimes: 0 is too few; use at least 1"},
+		"a share that no renewals exceed": {func(c *Config) { c.Alerts.RenewalFailures.Share = 1 },
+			"alerts.renewalFailures.share: 1 is no share that renewals can exceed; use 0 to 0.99"},
+		"failures of renewals that are over sooner than a sample": {func(c *Config) { c.Alerts.RenewalFailures.Recent = model.Duration(45 * time.Second) },
+			"alerts.renewalFailures.recent: 45s holds fewer than two samples at scrapeInterval 30s, so the alert could never fire; use at least 1m"},
+		"a recent past of renewals longer than the window": {func(c *Config) { c.Alerts.RenewalFailures.Recent = minutes(20) },
+			"alerts.renewalFailures.recent: 20m is longer than the window of 10m; make it shorter"},
+		"no failures of renewals": {func(c *Config) { c.Alerts.RenewalFailures.MinFailures = 0 },
+			"alerts.renewalFailures.minFailures: 0 is too few; use at least 1"},
+		"no part of a lease": {func(c *Config) { c.Alerts.LowHeadroom.Share = 1 },
+			"alerts.lowHeadroom.share: 1 is no part of a lease; use 0.01 to 0.99"},
+		"jobs overdue between two runs": {func(c *Config) { c.Alerts.JobOverdue.Intervals = 0.5 },
+			"alerts.jobOverdue.intervals: 0.5 is out of range: below 1 each job would be overdue between two runs; use 1 to 100"},
+		"a grace shorter than a sample": {func(c *Config) { c.Alerts.JobOverdue.Grace = model.Duration(30 * time.Second) },
+			"alerts.jobOverdue.grace: 30s is shorter than two samples at scrapeInterval 30s, and a run is not seen sooner; use at least 1m"},
+		"a lookback in which no job is overdue": {func(c *Config) { c.Alerts.JobOverdue.Lookback = minutes(2) },
+			"alerts.jobOverdue.lookback: 2m is not longer than grace, which is 2m, so no job could be overdue; make it longer"},
+		"a share that no runs exceed": {func(c *Config) { c.Alerts.TaskFailing.Share = -0.1 },
+			"alerts.taskFailing.share: -0.1 is no share that runs can exceed; use 0 to 0.99"},
+		"no failures of runs": {func(c *Config) { c.Alerts.TaskFailing.MinFailures = -1 },
+			"alerts.taskFailing.minFailures: -1 is too few; use at least 1"},
+		"a window without a regression": {func(c *Config) { c.Alerts.TokenRegressed.Window = 0 },
+			"alerts.tokenRegressed.window: 0s holds fewer than two samples at scrapeInterval 30s, so the alert could never fire; use at least 1m"},
+		"metrics forgotten before they are missed": {func(c *Config) { c.Alerts.MetricsAbsent.Lookback = minutes(10) },
+			"alerts.metricsAbsent.lookback: 10m is not longer than for, which is 10m, and two scrapes, so what is missed would be forgotten before the alert fires; use at least 11m"},
+		"locks forgotten before they are missed": {func(c *Config) { c.Alerts.LockVanished.For = minutes(60) },
+			"alerts.lockVanished.lookback: 1h is not longer than for, which is 1h, and two scrapes, so what is missed would be forgotten before the alert fires; use at least 1h1m"},
+		"targets forgotten before they are missed": {func(c *Config) { c.Alerts.ScrapeFailing.Lookback = 0 },
+			"alerts.scrapeFailing.lookback: 0s is not longer than for, which is 5m, and two scrapes, so what is missed would be forgotten before the alert fires; use at least 6m"},
+		"a hold longer than half of the window of overflows": {func(c *Config) { c.Alerts.LabelOverflow.For = minutes(31) },
+			"alerts.labelOverflow.for: 31m is longer than half of the window of 1h, so events would leave the window before the alert fires; use at most 30m"},
 		"a tolerance of the whole window": {func(c *Config) { c.Alerts.WorkAfterLoss.Tolerance = minutes(30) },
 			"alerts.workAfterLoss.tolerance: 30m is not between 0 and the window of 30m, which one replica cannot exceed; make it shorter"},
 		"a negative hold of a mismatch": {func(c *Config) { c.Alerts.RedactionKeyMismatch.For = minutes(-1) },
@@ -137,7 +167,16 @@ func shorten(c *Config) {
 	a.NearLease.Window, a.NearLease.KeepFiringFor = s(20), 0
 	a.LeaseExceeded.Window, a.LeaseExceeded.KeepFiringFor = s(20), 0
 	a.WorkAfterLoss.Window, a.WorkAfterLoss.KeepFiringFor, a.WorkAfterLoss.Tolerance = s(30), 0, s(1)
+	a.RenewalFailures.Window, a.RenewalFailures.Recent, a.RenewalFailures.For, a.RenewalFailures.KeepFiringFor = s(10), s(3), s(4), 0
+	a.LowHeadroom.For, a.LowHeadroom.KeepFiringFor = s(2), 0
+	a.JobOverdue.Grace, a.JobOverdue.For, a.JobOverdue.Lookback = s(2), s(1), s(120)
+	a.TaskFailing.Window, a.TaskFailing.KeepFiringFor = s(30), 0
+	a.TokenRegressed.Window, a.TokenRegressed.KeepFiringFor = s(30), 0
+	a.MetricsAbsent.For, a.MetricsAbsent.Lookback = s(10), s(60)
+	a.LockVanished.For, a.LockVanished.Lookback = s(10), s(60)
+	a.ScrapeFailing.For, a.ScrapeFailing.KeepFiringFor, a.ScrapeFailing.Lookback = s(5), 0, s(60)
 	a.RedactionKeyMismatch.For, a.RedactionKeyMismatch.KeepFiringFor = s(20), 0
+	a.LabelOverflow.Window, a.LabelOverflow.For = s(60), s(5)
 }
 
 func TestAConfigurationFileChangesOnlyWhatItNames(t *testing.T) {

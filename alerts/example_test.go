@@ -27,10 +27,19 @@ func ExampleRules() {
 	// LeaderElectionFlapping warning 1m
 	// LeaderElectionBackendErrors critical 5m
 	// LeaderElectionBackendErrors warning 5m
+	// LeaderElectionRenewalFailures warning 3m
 	// LeaderElectionNearLease warning 0s
 	// LeaderElectionLeaseExceeded critical 0s
+	// LeaderElectionLowHeadroom warning 1m
 	// LeaderElectionWorkAfterLoss critical 0s
+	// LeaderElectionJobOverdue warning 1m
+	// LeaderElectionTaskFailing warning 0s
+	// LeaderElectionTokenRegressed critical 0s
+	// LeaderElectionMetricsAbsent warning 10m
+	// LeaderElectionLockVanished warning 10m
+	// LeaderElectionScrapeFailing warning 5m
 	// LeaderElectionRedactionKeyMismatch warning 15m
+	// LeaderElectionLabelOverflow warning 5m
 }
 
 func ExampleYAML() {

@@ -102,6 +102,8 @@ type cause struct {
 	paging bool
 	// acrossLocks: it speaks of a whole job.
 	acrossLocks bool
+	// sparesPages: it mutes what does not page.
+	sparesPages bool
 }
 
 // causes are in the order in which a reader would look for them.
@@ -110,11 +112,16 @@ var causes = []cause{
 	{alert: "BackendErrors", paging: true, mutes: []string{"NoLeader", "NoAcquisition", "RenewalFailures", "JobOverdue"}},
 	// Where nobody leads, nothing is acquired and no job runs.
 	{alert: "NoLeader", paging: true, mutes: []string{"NoAcquisition", "JobOverdue"}},
+	// Where no attempt wins, no job runs.
+	{alert: "NoAcquisition", mutes: []string{"JobOverdue"}},
 	// Past the lease is worse than near it.
 	{alert: "LeaseExceeded", mutes: []string{"NearLease", "LowHeadroom"}},
 	// A job of which nothing is known has no locks either.
 	{alert: "MetricsAbsent", acrossLocks: true, mutes: []string{"LockVanished", "ScrapeFailing"}},
 	{alert: "ScrapeFailing", acrossLocks: true, mutes: []string{"LockVanished"}},
+	// The leader may be on a target that is down: until it counts as dead, the
+	// scrape is the matter.
+	{alert: "ScrapeFailing", acrossLocks: true, sparesPages: true, mutes: []string{"NoLeader"}},
 }
 
 // lesser mutes the other severities of an alert that pages.
@@ -153,6 +160,9 @@ func (m muter) explained() []inhibitRule {
 		}
 		if c.acrossLocks {
 			r.Equal = m.where()
+		}
+		if c.sparesPages {
+			r.Target = append(r.Target, fmt.Sprintf("%s!=%q", m.SeverityLabel, m.page))
 		}
 		out = append(out, r)
 	}

@@ -19,10 +19,19 @@ var outline = []func(builder) []draft{
 	splitBrain,
 	flapping,
 	backendErrors,
+	renewalFailures,
 	nearLease,
 	leaseExceeded,
+	lowHeadroom,
 	workAfterLoss,
+	jobOverdue,
+	taskFailing,
+	tokenRegressed,
+	metricsAbsent,
+	lockVanished,
+	scrapeFailing,
 	redactionKeyMismatch,
+	labelOverflow,
 }
 
 // The label of a lock is kept by every expression; alerts that take a label

@@ -29,10 +29,19 @@ func mutations() []mutation {
 		of("SplitBrain", splitMutations()),
 		of("Flapping", flappingMutations()),
 		of("BackendErrors", backendMutations()),
+		of("RenewalFailures", renewalMutations()),
 		of("NearLease", nearLeaseMutations()),
 		of("LeaseExceeded", exceededMutations()),
+		of("LowHeadroom", headroomMutations()),
 		of("WorkAfterLoss", lossMutations()),
+		of("JobOverdue", overdueMutations()),
+		of("TaskFailing", failingMutations()),
+		of("TokenRegressed", regressedMutations()),
+		of("MetricsAbsent", absentMutations()),
+		of("LockVanished", vanishedMutations()),
+		of("ScrapeFailing", scrapeMutations()),
 		of("RedactionKeyMismatch", redactionMutations()),
+		of("LabelOverflow", overflowMutations()),
 	)
 }
 
@@ -145,6 +154,30 @@ func nearLeaseMutations() []mutation {
 		{name: "once is not enough", change: swap("> 0.5", "> 1.5"), caughtBy: "G1"},
 		{name: "no keeping", change: keep(0), caughtBy: "G1"},
 		{name: "raw counts", change: swap("increase(("+count+" - ignoring (le) "+bucket+")[30m:30s])", count+" - ignoring (le) "+bucket), caughtBy: "G5"},
+		{name: "native histograms are not looked at", change: swap("histogram_fraction(", "0 * histogram_fraction("), caughtBy: "G8"},
+		{name: "native buckets are cut in the middle", change: swap("0.8408964152537146", "0.8"), caughtBy: "G9"},
+		{name: "native histograms come first", change: swap(") or histogram_fraction(", ") and histogram_fraction("), caughtBy: "G1"},
+		{name: "the share of native histograms is a count", change: swap("+Inf, sum", "+Inf, 0 * sum"), caughtBy: "G8"},
+	}
+}
+
+func renewalMutations() []mutation {
+	failed := func(window string) string {
+		return "sum " + perLock + ` (increase(leader_renewals_total{result=~"error|timeout"}[` + window + `]))`
+	}
+	return []mutation{
+		{name: "deadlines are no failures", change: swap(`"error|timeout"`, `"error"`), caughtBy: "F4"},
+		{name: "canceled renewals are failures", change: swap(`"error|timeout"`, `"error|timeout|canceled"`), caughtBy: "C12 every renewal"},
+		{name: "renewals that find the lock lost are failures", change: swap(`"error|timeout"`, `"error|timeout|lost"`), caughtBy: "F7"},
+		{name: "canceled renewals water the share down", change: swap(`{result!="canceled"}`, ""), caughtBy: "C12 renewals run into"},
+		{name: "one failure is enough", change: drop(" and " + failed("10m") + " > 2.5"), caughtBy: "F3"},
+		{name: "an outage that is over counts", change: drop(" and " + failed("2m") + " > 0"), caughtBy: "C45 the backend is away for 20 s, and a young"},
+		{name: "counts instead of shares", change: swap(" / sum "+perLock+` (increase(leader_renewals_total{result!="canceled"}[10m])) > 0.1`, " > 0.1"), caughtBy: "F5"},
+		{name: "half is tolerated", change: swap("> 0.1 and", "> 0.5 and"), caughtBy: "F1"},
+		{name: "no hold", change: hold(0), caughtBy: "C45 the backend is away for 20 s, and a young"},
+		{name: "no keeping", change: keep(0), caughtBy: "F6"},
+		{name: "replicas are part of the identity", change: swap(perLock, "by (cluster, namespace, job, lock_name, instance)"), caughtBy: "C40 renewals go on"},
+		{name: "raw counts", change: swap(failed("10m"), `sum `+perLock+` (leader_renewals_total{result=~"error|timeout"})`), caughtBy: "F9"},
 	}
 }
 
@@ -158,6 +191,23 @@ func exceededMutations() []mutation {
 	}
 }
 
+func headroomMutations() []mutation {
+	const own = `{lock_name!~"redacted|overflow|.*[*].*"}`
+	fresh := " and present_over_time(leader_lease_headroom_seconds" + own + "[45s])"
+	return []mutation{
+		{name: "no hold", change: hold(0), caughtBy: "C04 one dip that"},
+		{name: "a hold of ten minutes", change: hold(10 * time.Minute), caughtBy: "H1"},
+		{name: "no keeping", change: keep(0), caughtBy: "H1"},
+		{name: "half of the lease is low", change: swap("< 0.2", "< 0.5"), caughtBy: "C04 the headroom of slow renewals"},
+		{name: "only a lease that has ended is low", change: swap("< 0.2", "< 0"), caughtBy: "H1"},
+		{name: "seconds instead of shares", change: drop(" / leader_lease_duration_seconds" + own), caughtBy: "H1"},
+		{name: "replicas are measured by the longest lease", change: swap("leader_lease_duration_seconds"+own, "on (lock_name) group_left () max "+perLock+" (leader_lease_duration_seconds"+own+")"), caughtBy: "H5"},
+		{name: "the last words linger", change: drop(fresh), caughtBy: "H6"},
+		{name: "labels that locks share are judged", change: swap(own, ""), caughtBy: "H7"},
+		{name: "the most headroom counts", change: swap("min "+perLock, "max "+perLock), caughtBy: "H8"},
+	}
+}
+
 func lossMutations() []mutation {
 	return []mutation{
 		{name: "no tolerance", change: swap("> 5", "> 0"), caughtBy: "W1"},
@@ -166,6 +216,100 @@ func lossMutations() []mutation {
 		{name: "raw counts", change: swap("increase(leader_work_after_loss_seconds_total[30m])", "leader_work_after_loss_seconds_total"), caughtBy: "W3"},
 		{name: "a large tolerance", change: swap("> 5", "> 300"), caughtBy: "C05"},
 		{name: "labels that locks share are left out", change: swap("leader_work_after_loss_seconds_total[", `leader_work_after_loss_seconds_total{lock_name!="redacted"}[`), caughtBy: "W4"},
+	}
+}
+
+func overdueMutations() []mutation {
+	const own = `lock_name!~"redacted|overflow|.*[*].*"`
+	acquired := "leader_last_acquired_timestamp_seconds{" + own + "}"
+	return []mutation{
+		{name: "time for which nobody was there counts", change: swap("or label_replace((", "or 0 * label_replace(("), caughtBy: "J4"},
+		{name: "a wait begins when Prometheus does", change: drop(" unless max " + perLock + " (" + acquired + ")"), caughtBy: "C31 Prometheus starts half an hour after the last run of an hourly job that is dead"},
+		{name: "only replicas that live are asked", change: swap("max_over_time("+acquired+"[2d])", acquired), caughtBy: "C32 the run of an hour"},
+		{name: "the first acquisition counts", change: swap("max_over_time("+acquired+"[2d])", "min_over_time("+acquired+"[2d])"), caughtBy: "J12"},
+		{name: "the oldest replica counts", change: swap("time() - max "+perLock, "time() - min "+perLock), caughtBy: "J6"},
+		{name: "a job that never ran owes nothing", change: swap("time() + 0 * (max", "1e10 + 0 * (max"), caughtBy: "J3"},
+		{name: "a short gap begins the wait anew", change: swap("[30m]", "[1m]"), caughtBy: "J13"},
+		{name: "the first declaration counts", change: swap("max_over_time((time()", "min_over_time((time()"), caughtBy: "J4"},
+		{name: "declarations are found for an hour", change: swap("[2d:10m]", "[1h:10m]"), caughtBy: "J14"},
+		{name: "one interval is too long", change: swap("> 1.5 *", "> 0.9 *"), caughtBy: "J2"},
+		{name: "five intervals are not", change: swap("> 1.5 *", "> 5 *"), caughtBy: "J1"},
+		{name: "no grace", change: swap("+ 120", "+ 0"), caughtBy: "J9"},
+		{name: "held locks are judged", change: drop(" unless max " + perLock + " (leader_elector_info{" + own + `,mode="hold"}) == 1`), caughtBy: "J8"},
+		{name: "labels that locks share are judged", change: swap(own, `lock_name!=""`), caughtBy: "J10"},
+		{name: "clusters are merged", change: swap("cluster, ", ""), caughtBy: "C34 a job of the same name"},
+	}
+}
+
+func failingMutations() []mutation {
+	return []mutation{
+		{name: "panics do not count", change: swap("leader_execution_failures_total[", `leader_execution_failures_total{cause="error"}[`), caughtBy: "T2"},
+		{name: "a first failure is missed", change: swap("clamp_max(", "0 * clamp_max("), caughtBy: "T5"},
+		{name: "a history that was lost counts", change: swap(">= sum by (cluster, namespace, job, lock_name, instance) (last_over_time(leader_acquired_total[1h]))", "> 0"), caughtBy: "T6"},
+		{name: "failures of yesterday count", change: swap("> time() - 3600", "> 0 * time() - 1e9"), caughtBy: "T7"},
+		{name: "a process without failures has one", change: swap("clamp_max(", "clamp_min("), caughtBy: "T12"},
+		{name: "one failure of many runs counts", change: swap("clamp_min(0.1 *", "clamp_min(0 *"), caughtBy: "T3"},
+		{name: "a sixth is tolerated", change: swap("clamp_min(0.1 *", "clamp_min(0.3 *"), caughtBy: "T1"},
+		{name: "once is not enough", change: swap(", 0.5)", ", 1.5)"), caughtBy: "T2"},
+		{name: "runs must be counted", change: swap(" or 0 * max", " and 0 * max"), caughtBy: "T5"},
+		{name: "native histograms are not looked at", change: swap(" or histogram_count(", " and histogram_count("), caughtBy: "T10"},
+		{name: "no keeping", change: keep(0), caughtBy: "T9"},
+		{name: "raw counts", change: swap("increase(leader_execution_failures_total[1h])", "leader_execution_failures_total"), caughtBy: "T7"},
+	}
+}
+
+func regressedMutations() []mutation {
+	const own = `{lock_name!~"redacted|overflow|.*[*].*"}`
+	return []mutation{
+		{name: "the counter is not looked at", change: swap("increase(leader_fencing_token_regressions_total"+own+"[30m])", "0 * increase(leader_fencing_token_regressions_total"+own+"[30m])"), caughtBy: "K9"},
+		{name: "a first event is missed", change: swap("(min_over_time(", "(0 * min_over_time("), caughtBy: "C27 the second term"},
+		{name: "a history that was lost counts", change: drop(" and count_over_time(leader_attempts_total" + own + "[30m]) > count_over_time(leader_fencing_token_regressions_total" + own + "[30m])"), caughtBy: "K5"},
+		{name: "restarts in place forget", change: swap("resets(leader_fencing_token", "0 * resets(leader_fencing_token"), caughtBy: "K3"},
+		{name: "tokens that grow count", change: swap("resets(leader_fencing_token", "changes(leader_fencing_token"), caughtBy: "K2"},
+		{name: "labels that locks share are judged", change: swap(own, ""), caughtBy: "K4"},
+		{name: "once is not enough", change: swap("> 0.5", "> 1.5"), caughtBy: "K1"},
+		{name: "no keeping", change: keep(0), caughtBy: "K1"},
+	}
+}
+
+func absentMutations() []mutation {
+	return []mutation{
+		{name: "absence of everything alone", change: swap("group by (cluster, namespace, job) (last_over_time(leader_active[1h])) unless group by (cluster, namespace, job) (leader_active) or on () ", ""), caughtBy: "M2"},
+		{name: "absence of jobs alone", change: swap(" or on () absent(leader_active)", ""), caughtBy: "M1"},
+		{name: "one cause is told twice", change: swap("or on () ", "or "), caughtBy: "M6"},
+		{name: "a replica that is gone is missed", change: swap("(cluster, namespace, job)", "(cluster, namespace, job, instance)"), caughtBy: "M4"},
+		{name: "no hold", change: hold(0), caughtBy: "M3"},
+		{name: "a hold longer than the lookback", change: hold(2 * time.Hour), caughtBy: "M2"},
+		{name: "a job is missed for ten minutes", change: swap("[1h]", "[10m]"), caughtBy: "M2"},
+	}
+}
+
+func vanishedMutations() []mutation {
+	const own = `lock_name!~"redacted|overflow|.*[*].*"`
+	led := "last_over_time(max " + perLock + " (leader_active{" + own + "})[1h:30s])"
+	return []mutation{
+		{name: "locks that nobody led are missed", change: swap(led+" > 0", led+" >= 0"), caughtBy: "V2"},
+		{name: "a lock that was led once is missed", change: swap("last_over_time(max", "max_over_time(max"), caughtBy: "V3"},
+		{name: "each replica is asked for its last words", change: swap(led, "max "+perLock+" (last_over_time(leader_active{"+own+"}[1h]))"), caughtBy: "V6"},
+		{name: "declared jobs are not missed", change: swap("or group", "and group"), caughtBy: "V5"},
+		{name: "a job that is gone is missed lock by lock", change: drop(" and on (cluster, namespace, job) group by (cluster, namespace, job) (leader_active)"), caughtBy: "M2"},
+		{name: "labels that locks share are judged", change: swap(own, `lock_name!=""`), caughtBy: "V8"},
+		{name: "no hold", change: hold(0), caughtBy: "V7"},
+		{name: "a lock is missed for ten minutes", change: swap("[1h", "[10m"), caughtBy: "V1"},
+	}
+}
+
+func scrapeMutations() []mutation {
+	exported := " and group by (cluster, namespace, job, instance) (last_over_time(leader_active[1h]))"
+	return []mutation{
+		{name: "targets without locks count", change: drop(exported), caughtBy: "U3"},
+		{name: "only targets that export now count", change: swap("last_over_time(leader_active[1h])", "leader_active"), caughtBy: "U1"},
+		{name: "any replica of the job exported something", change: swap(exported, " and on (cluster, namespace, job) group by (cluster, namespace, job) (last_over_time(leader_active[1h]))"), caughtBy: "U3"},
+		{name: "replicas are part of the identity", change: swap("sum by (cluster, namespace, job)", "sum by (cluster, namespace, job, instance)"), caughtBy: "C40 pods are down"},
+		{name: "targets that are up count", change: swap("== bool 0", ">= bool 0"), caughtBy: "B9"},
+		{name: "no hold", change: hold(0), caughtBy: "U2"},
+		{name: "a hold longer than the lookback", change: hold(2 * time.Hour), caughtBy: "U1"},
+		{name: "no keeping", change: keep(0), caughtBy: "B3"},
 	}
 }
 
@@ -183,6 +327,18 @@ func redactionMutations() []mutation {
 		{name: "no hold", change: hold(0), caughtBy: "R4"},
 		{name: "a hold of an hour", change: hold(time.Hour), caughtBy: "R2"},
 		{name: "no keeping", change: keep(0), caughtBy: "R8"},
+	}
+}
+
+func overflowMutations() []mutation {
+	grown := "max by (cluster, namespace, job, instance) (increase(leader_redaction_overflows_total[1h])) > 0.5 or "
+	return []mutation{
+		{name: "names that come and go are missed", change: drop(grown), caughtBy: "O2"},
+		{name: "names folded before the first sample are missed", change: swap("or max", "and max"), caughtBy: "O1"},
+		{name: "names folded yesterday count", change: swap("increase(leader_redaction_overflows_total[1h])", "leader_redaction_overflows_total"), caughtBy: "O4"},
+		{name: "every shared label counts", change: swap(`lock_name="overflow"`, `lock_name=~"overflow|redacted"`), caughtBy: "O5"},
+		{name: "no hold", change: hold(0), caughtBy: "O6"},
+		{name: "replicas are part of the identity", change: swap("count by (cluster, namespace, job)", "count by (cluster, namespace, job, instance)"), caughtBy: "C53"},
 	}
 }
 

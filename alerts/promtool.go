@@ -32,7 +32,7 @@ func promtoolTests(c Config, rulesFile string, table []scenario) ([]byte, error)
 	file := promtoolFile{RuleFiles: []string{rulesFile}, EvaluationInterval: model.Duration(evaluationStep)}
 	w := promtoolWriter{config: c, rules: rules, spelled: map[string]bool{}}
 	for _, s := range table {
-		if s.extrapolated {
+		if s.extrapolated || s.native {
 			continue
 		}
 		test, err := w.test(context.Background(), s)

@@ -241,7 +241,9 @@ func TestValidateRefusesRecordingsThatWouldNotWork(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		"series that come and go": {func(c *Config) { c.Group.Interval, c.Alerts.BackendErrors.Recent = minutes(3), minutes(10) },
+		"series that come and go": {func(c *Config) {
+			c.Group.Interval, c.Alerts.BackendErrors.Recent, c.Alerts.RenewalFailures.Recent = minutes(3), minutes(10), minutes(10)
+		},
 			"group.interval: 3m is too long for recorded series, which would come and go; use at most 2m30s, or recording: false"},
 		"a selector that recorded series cannot heed": {func(c *Config) { c.Selector = `env="prod"` },
 			"recording: the selector matches on env, which recorded series have only if it is among the scope labels cluster, namespace, job, lock_name; add it there, or use recording: false"},

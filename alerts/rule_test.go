@@ -67,12 +67,19 @@ func TestYAMLIsAsRecordedAndValid(t *testing.T) {
 	}
 }
 
+// ofJobs are the alerts that ask about a job, whatever its locks.
+var ofJobs = []string{"MetricsAbsent", "LockVanished", "ScrapeFailing", "LabelOverflow"}
+
 func TestRulesPassTheStaticChecks(t *testing.T) {
 	for name, c := range variants() {
 		for _, r := range rulesOf(t, c) {
 			target := append(slices.Clone(c.ScopeLabels), c.HolderLabel, "namespace", "job")
 			alert := promcheck.Alert{Expr: r.Expr, Labels: r.Labels, Annotations: r.Annotations}
-			for _, problem := range promcheck.Rule(alert, promcheck.TargetLabels(target...)) {
+			opts := []promcheck.Option{promcheck.TargetLabels(target...)}
+			if slices.Contains(ofJobs, strings.TrimPrefix(r.Name, Prefix)) {
+				opts = append(opts, promcheck.AcrossLocks())
+			}
+			for _, problem := range promcheck.Rule(alert, opts...) {
 				t.Errorf("%s: %s (%s): %v", name, r.Name, r.Severity, problem)
 			}
 		}
@@ -83,7 +90,8 @@ func TestQueriesInTextsPassTheStaticChecks(t *testing.T) {
 	asked := regexp.MustCompile("query \\(printf `([^`]*)`")
 	for _, r := range rulesOf(t, Default()) {
 		queries := asked.FindAllStringSubmatch(r.Annotations["description"], -1)
-		if len(queries) == 0 {
+		// Where no series is left there is nothing to ask for.
+		if len(queries) == 0 && r.Name != Prefix+"MetricsAbsent" {
 			t.Errorf("%s asks for nothing", r.Name)
 		}
 		for _, q := range queries {
@@ -113,10 +121,19 @@ func TestEveryAlertHasNameSeverityTextsAndLinks(t *testing.T) {
 		"LeaderElectionSplitBrain/critical",
 		"LeaderElectionFlapping/warning",
 		"LeaderElectionBackendErrors/critical", "LeaderElectionBackendErrors/warning",
+		"LeaderElectionRenewalFailures/warning",
 		"LeaderElectionNearLease/warning",
 		"LeaderElectionLeaseExceeded/critical",
+		"LeaderElectionLowHeadroom/warning",
 		"LeaderElectionWorkAfterLoss/critical",
+		"LeaderElectionJobOverdue/warning",
+		"LeaderElectionTaskFailing/warning",
+		"LeaderElectionTokenRegressed/critical",
+		"LeaderElectionMetricsAbsent/warning",
+		"LeaderElectionLockVanished/warning",
+		"LeaderElectionScrapeFailing/warning",
 		"LeaderElectionRedactionKeyMismatch/warning",
+		"LeaderElectionLabelOverflow/warning",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("want -, got +\n%s", diff)
@@ -239,8 +256,10 @@ func TestEveryAlertFiresOnceAndStaysSilentTwice(t *testing.T) {
 // nearMisses are the letters under which the scenarios of an alert are.
 var nearMisses = map[string]string{
 	"NoAcquisition": "A", "NoLeader": "B", "SplitBrain": "S", "Flapping": "D",
-	"BackendErrors": "E", "NearLease": "G", "LeaseExceeded": "G", "WorkAfterLoss": "W",
-	"RedactionKeyMismatch": "R",
+	"BackendErrors": "E", "RenewalFailures": "F", "NearLease": "G", "LeaseExceeded": "G", "LowHeadroom": "H", "WorkAfterLoss": "W",
+	"JobOverdue": "J", "TaskFailing": "T", "TokenRegressed": "K",
+	"MetricsAbsent": "M", "LockVanished": "V", "ScrapeFailing": "U",
+	"RedactionKeyMismatch": "R", "LabelOverflow": "O",
 }
 
 func rulesOf(t *testing.T, c Config) []Rule {

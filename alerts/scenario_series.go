@@ -23,8 +23,12 @@ func (s scenario) series(c Config) ([]promeval.Series, error) {
 	if err != nil {
 		return nil, err
 	}
+	load := s.load
+	if !s.alone {
+		load = bystander(matchers) + load
+	}
 	var out []promeval.Series
-	for line := range strings.Lines(s.load) {
+	for line := range strings.Lines(load) {
 		line = strings.TrimSpace(line)
 		if line == "" {
 			continue
@@ -40,6 +44,17 @@ func (s scenario) series(c Config) ([]promeval.Series, error) {
 		out = append(out, promeval.Series{Selector: selector(complete(lset, c.HolderLabel, matchers)), Values: strings.TrimSpace(line[end:])})
 	}
 	return out, nil
+}
+
+// bystander is a lock of another job, as far as the selector leaves the choice.
+func bystander(examples map[string]string) string {
+	lset := labels.NewBuilder(labels.FromStrings("instance", "bystander"))
+	for _, l := range []string{"job", catalog.LockName.Name} {
+		if examples[l] == "" {
+			lset.Set(l, "bystander")
+		}
+	}
+	return catalog.Active.Name + lset.Labels().String() + " 0x700\n"
 }
 
 func complete(lset labels.Labels, holder string, examples map[string]string) labels.Labels {

@@ -9,8 +9,9 @@ import (
 // default configuration. Tests and [PromtoolTests] read the same table.
 //
 // Ids: A no acquisition, B no leader, S split brain, D flapping, E backend
-// errors, G lease, W work after loss, R redaction; C and two digits is a case reported from
-// the field.
+// errors, F renewals, G lease, H headroom, W work after loss, J jobs, T tasks,
+// K tokens, M metrics, V locks that vanish, U targets, R redaction, O overflow;
+// C and two digits is a case reported from the field.
 type scenario struct {
 	id, name string
 	// every is the time between samples; end is the last evaluation.
@@ -25,6 +26,12 @@ type scenario struct {
 	// back before a first sample, which releases do differently. Such a
 	// scenario is not written for promtool.
 	extrapolated bool
+	// native: there are native histograms, for which the promtool of
+	// Prometheus 2.42 has no notation. Such a scenario is not written for it.
+	native bool
+	// alone: nothing else exports metrics. Otherwise another job does, so that
+	// metrics are not absent from the server.
+	alone bool
 	// limit says what the rules cannot tell apart; the scenario pins it.
 	limit string
 }
@@ -35,7 +42,9 @@ const evaluationStep = 15 * time.Second
 // scenarios returns the table, in the order of the alerts in the outline.
 func scenarios() []scenario {
 	return slices.Concat(acquisitionScenarios(), leaderScenarios(), splitScenarios(),
-		flappingScenarios(), backendScenarios(), leaseScenarios(), lossScenarios(), redactionScenarios())
+		flappingScenarios(), backendScenarios(), renewalScenarios(), leaseScenarios(), headroomScenarios(), lossScenarios(),
+		jobScenarios(), taskScenarios(), tokenScenarios(), absenceScenarios(), vanishedScenarios(), targetScenarios(),
+		redactionScenarios(), overflowScenarios())
 }
 
 // Series that say how a lock is used; they outlast every scenario.

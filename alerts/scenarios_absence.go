@@ -47,7 +47,7 @@ func acquisitionScenarios() []scenario {
 				leader_expected_interval_seconds{instance="i1"} 60x60
 				leader_attempts_total{instance="i1"} 0+1x60
 				leader_acquired_total{instance="i1"} 7x60`,
-			want: "NoAcquisition/warning 5m30s.."},
+			want: "JobOverdue/warning 4m45s..\nNoAcquisition/warning 5m30s.."},
 		{id: "A9", name: "no lock below a shared label is acquired", every: 30 * time.Second, end: 20 * time.Minute,
 			load: `
 				leader_attempts_total{instance="i1",lock_name="redacted"} 0+3x60
@@ -119,19 +119,21 @@ func leaderScenarios() []scenario {
 				leader_active{instance="i2"} 0x40
 				up{instance="i1"} 1x9 0x12 1x20
 				up{instance="i2"} 1x40`,
-			want: "NoLeader/warning 10m..14m"},
+			want: "NoLeader/warning 10m..14m\nScrapeFailing/warning 10m..16m30s"},
 		{id: "B4", name: "every series is gone", every: 30 * time.Second, end: 20 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x9 stale
 				leader_active{instance="i2"} 0x9 stale
 				leader_attempts_total{instance="i1"} 1x9 stale`,
+			want:  "MetricsAbsent/warning 15m..",
 			limit: "nothing is left to say that nobody leads: MetricsAbsent is for that"},
 		{id: "B5", name: "one of two locks is retired", every: 30 * time.Second, end: 20 * time.Minute,
 			load: `
 				leader_elector_info{mode="hold"} 1x9 stale
 				leader_active{instance="i1"} 1x9 stale
 				leader_active{instance="i1",lock_name="y"} 1x40
-				leader_elector_info{mode="hold",lock_name="y"} 1x40`},
+				leader_elector_info{mode="hold",lock_name="y"} 1x40`,
+			want: "LockVanished/warning 15m.."},
 		{id: "B6", name: "Prometheus was away for three minutes", every: 30 * time.Second, end: 30 * time.Minute,
 			load: `
 				leader_elector_info{mode="hold"} 1x19 _x6 1x60
@@ -154,7 +156,8 @@ func leaderScenarios() []scenario {
 				leader_active{instance="i1"} 1x40
 				leader_active{instance="i2"} 0x9 stale
 				up{instance="i1"} 1x40
-				up{instance="i2"} 1x9 0x30`},
+				up{instance="i2"} 1x9 0x30`,
+			want: "ScrapeFailing/warning 10m.."},
 		{id: "B9", name: "a target of another job is down while nobody leads", every: 30 * time.Second, end: 20 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x9 0x30
@@ -185,7 +188,7 @@ func leaderScenarios() []scenario {
 				leader_active{instance="i2"} 0x100
 				up{instance="i1"} 1x9 0x100
 				up{instance="i2"} 1x100`,
-			want: "NoLeader/critical 21m30s..\nNoLeader/warning 10m..22m30s"},
+			want: "NoLeader/critical 21m30s..\nNoLeader/warning 10m..22m30s\nScrapeFailing/warning 10m.."},
 		{id: "C02", name: "a zombie candidate is told that it leads after its session died", every: 15 * time.Second, end: 10 * time.Minute,
 			load: held + `
 				leader_lease_duration_seconds 15x40
@@ -197,11 +200,11 @@ func leaderScenarios() []scenario {
 			want: "NoLeader/critical 7m.."},
 		{id: "C03", name: "a renewal hangs, and the lease of the only leader runs out", every: 15 * time.Second, end: 6 * time.Minute,
 			load: held + `
-				leader_lease_duration_seconds 15x40
+				leader_lease_duration_seconds{instance="i1"} 15x40
 				leader_active{instance="i1"} 1x1 0x30
 				leader_lease_headroom_seconds{instance="i1"} 4-15x30
 				leader_renewals_total{instance="i1",result="ok"} 2x30`,
-			want: "NoLeader/critical 2m30s.."},
+			want: "LowHeadroom/warning 1m15s..\nNoLeader/critical 2m30s.."},
 		{id: "C09", name: "everybody lost once and nobody contends again", every: 15 * time.Second, end: 20 * time.Minute,
 			load: held + `
 				leader_lease_duration_seconds 15x80
@@ -225,6 +228,7 @@ func leaderScenarios() []scenario {
 				leader_active{instance="i1",lock_name="overflow"} 0x40
 				leader_elector_info{mode="hold",lock_name="tenant-*/orders"} 1x40
 				leader_active{instance="i1",lock_name="tenant-*/orders"} 0x40`,
+			want:  "LabelOverflow/warning 5m..",
 			limit: "a label that locks share says nothing about one of them"},
 		{id: "C34", name: "one of two clusters with a lock of the same name loses its leader", every: 15 * time.Second, end: 12 * time.Minute,
 			load: `
@@ -240,6 +244,7 @@ func leaderScenarios() []scenario {
 				leader_active{instance="i1"} 1x60
 				leader_active{instance="i2",lock_name="y"} 1x9 stale
 				leader_elector_info{instance="i2",lock_name="y",mode="hold"} 1x9 stale`,
+			want:  "LockVanished/warning{lock_name=\"y\"} 12m30s..",
 			limit: "a lock without series is no lock without a leader: LockVanished is for that"},
 		{id: "C40", name: "all pods of the job are down", every: 15 * time.Second, end: 20 * time.Minute,
 			load: `
@@ -248,7 +253,8 @@ func leaderScenarios() []scenario {
 				leader_active{instance="i2"} 0x19 stale
 				up{instance="i1"} 1x19 0x80
 				up{instance="i2"} 1x19 0x80`,
-			limit: "one page is enough, and it is that of the targets"},
+			want:  "MetricsAbsent/warning 15m..\nScrapeFailing/warning 10m..",
+			limit: "one page is enough, and it is that of the targets; MetricsAbsent mutes ScrapeFailing"},
 		gap("graceful release, 2 s", 20, 20, 15, ""),
 		gap("crash with a lease of 30 s, 30 s", 20, 22, 30, ""),
 		gap("lease doubled and a lock delay, 90 s", 20, 26, 15, ""),

@@ -108,6 +108,7 @@ func splitScenarios() []scenario {
 				leader_max_leaders{lock_name="tenant-*/orders"} 1x40
 				leader_active{instance="i1",lock_name="tenant-*/orders"} 1x40
 				leader_active{instance="i2",lock_name="tenant-*/orders"} 1x40`,
+			want:  "LabelOverflow/warning 5m..",
 			limit: "a label that locks share says nothing about one of them"},
 		{id: "C35", name: "a dead pod stops pushing", every: 15 * time.Second, end: 15 * time.Minute,
 			load: held + `
@@ -141,7 +142,7 @@ func flappingScenarios() []scenario {
 			want: "Flapping/warning 11m.."},
 		{id: "D2", name: "a crash loop under fresh names, seen by nobody's increase", every: 30 * time.Second, end: 30 * time.Minute,
 			load: held + relay(6, 4, 30*time.Second, 0, 3),
-			want: "Flapping/warning 9m.."},
+			want: "Flapping/warning 9m..\nMetricsAbsent/warning 22m.."},
 		{id: "D3", name: "a rolling restart moves the leader three times", every: 30 * time.Second, end: 30 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x60

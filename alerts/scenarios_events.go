@@ -198,6 +198,19 @@ func leaseScenarios() []scenario {
 				leader_acquired_total{instance="i1",lock_name="tenant-*/orders"} 0+1x40
 				leader_lease_overruns_total{instance="i1",lock_name="tenant-*/orders"} 0x19 1x40`,
 			want: `LeaseExceeded/critical{lock_name="tenant-*/orders"} 10m..`},
+		{id: "G8", name: "one run uses nine tenths of its lease, and only native histograms are stored", every: 30 * time.Second, end: time.Hour, native: true,
+			load: ran + `
+				leader_lease_usage_ratio{instance="i1"} {{schema:3 sum:3 count:7 offset:-8 buckets:[7 0 0 0 0 0 0]}}x20 {{schema:3 sum:4 count:8 offset:-8 buckets:[8 0 0 0 0 0 0]}}x10 {{schema:3 sum:4 count:9 offset:-8 buckets:[8 0 0 0 0 0 0 1]}}x150`,
+			want: "NearLease/warning 16m.."},
+		{id: "G9", name: "runs use up to 84 % of their leases, and only native histograms are stored", every: 30 * time.Second, end: time.Hour, native: true,
+			load: ran + `
+				leader_lease_usage_ratio{instance="i1"} {{schema:3 sum:0 count:0 offset:-8 buckets:[0 0 0 0 0 0 0 0]}}+{{schema:3 sum:2 count:5 offset:-8 buckets:[2 0 0 0 0 0 3 0]}}x150`,
+			limit: "the next bound that native buckets share is 84 % of the lease"},
+		{id: "G10", name: "a run at nine tenths of its lease is stored in both forms, and one of yesterday", every: 30 * time.Second, end: time.Hour, native: true,
+			load: ran + `
+				leader_lease_usage_ratio{instance="i1"} {{schema:3 sum:4 count:8 offset:-8 buckets:[7 0 0 0 0 0 0 1]}}x20 {{schema:3 sum:4 count:9 offset:-8 buckets:[8 0 0 0 0 0 0 1]}}x100
+				leader_lease_usage_ratio_count{instance="i1"} 8x20 9x100
+				leader_lease_usage_ratio_bucket{instance="i1",le="0.8"} 7x20 8x100`},
 		{id: "C04", name: "the renewal period equals the lease", every: 15 * time.Second, end: 10 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x40

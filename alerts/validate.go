@@ -79,9 +79,13 @@ func (v *validation) group(c Config) {
 		{"noAcquisition.window", a.NoAcquisition.Window, a.NoAcquisition.Enabled},
 		{"flapping.window", a.Flapping.Window, a.Flapping.Enabled},
 		{"backendErrors.recent", a.BackendErrors.Recent, a.BackendErrors.Critical.Enabled || a.BackendErrors.Warning.Enabled},
+		{"renewalFailures.recent", a.RenewalFailures.Recent, a.RenewalFailures.Enabled},
 		{"nearLease.window", a.NearLease.Window, a.NearLease.Enabled},
 		{"leaseExceeded.window", a.LeaseExceeded.Window, a.LeaseExceeded.Enabled},
 		{"workAfterLoss.window", a.WorkAfterLoss.Window, a.WorkAfterLoss.Enabled},
+		{"taskFailing.window", a.TaskFailing.Window, a.TaskFailing.Enabled},
+		{"tokenRegressed.window", a.TokenRegressed.Window, a.TokenRegressed.Enabled},
+		{"labelOverflow.window", a.LabelOverflow.Window, a.LabelOverflow.Enabled},
 	} {
 		v.require(!w.enabled || w.window == 0 || 2*c.Group.Interval <= w.window, "group.interval",
 			"%s is longer than half of alerts.%s, which is %s, so events could come and go between two evaluations; use at most %s", c.Group.Interval, w.key, w.window, half(w.window))
@@ -148,17 +152,68 @@ func (v *validation) alerts(a Alerts) {
 	v.require(!either || e.Recent <= e.Window, "alerts.backendErrors.recent", "%s is longer than the window of %s; make it shorter", e.Recent, e.Window)
 	v.atLeastOne("alerts.backendErrors.minErrors", e.MinErrors, either)
 
+	r := a.RenewalFailures
+	v.windowed("alerts.renewalFailures", r.Window, r.Firing)
+	v.holdsSamples("alerts.renewalFailures.recent", r.Recent, r.Enabled)
+	v.require(!r.Enabled || r.Recent <= r.Window, "alerts.renewalFailures.recent", "%s is longer than the window of %s; make it shorter", r.Recent, r.Window)
+	v.atLeastOne("alerts.renewalFailures.minFailures", r.MinFailures, r.Enabled)
+	v.share("alerts.renewalFailures.share", "renewals", r.Share, r.Enabled)
+
 	v.windowed("alerts.nearLease", a.NearLease.Window, a.NearLease.Firing)
 	v.atLeastOne("alerts.nearLease.minTimes", a.NearLease.MinTimes, a.NearLease.Enabled)
 	v.windowed("alerts.leaseExceeded", a.LeaseExceeded.Window, a.LeaseExceeded.Firing)
 	v.atLeastOne("alerts.leaseExceeded.minTimes", a.LeaseExceeded.MinTimes, a.LeaseExceeded.Enabled)
+
+	h := a.LowHeadroom
+	v.firing("alerts.lowHeadroom", h.Firing)
+	v.require(!h.Enabled || h.Share > 0 && h.Share < 1, "alerts.lowHeadroom.share", "%v is no part of a lease; use 0.01 to 0.99", h.Share)
 
 	w := a.WorkAfterLoss
 	v.windowed("alerts.workAfterLoss", w.Window, w.Firing)
 	v.require(!w.Enabled || w.Tolerance >= 0 && w.Tolerance < w.Window, "alerts.workAfterLoss.tolerance",
 		"%s is not between 0 and the window of %s, which one replica cannot exceed; make it shorter", w.Tolerance, w.Window)
 
+	v.work(a)
+	v.sight(a)
+}
+
+// work checks the alerts about what is done under the locks.
+func (v *validation) work(a Alerts) {
+	j := a.JobOverdue
+	v.firing("alerts.jobOverdue", j.Firing)
+	v.require(!j.Enabled || j.Intervals >= 1 && j.Intervals <= 100, "alerts.jobOverdue.intervals",
+		"%v is out of range: below 1 each job would be overdue between two runs; use 1 to 100", j.Intervals)
+	v.require(!j.Enabled || j.Grace >= 2*v.scrape, "alerts.jobOverdue.grace",
+		"%s is shorter than two samples at scrapeInterval %s, and a run is not seen sooner; use at least %s", j.Grace, v.scrape, 2*v.scrape)
+	v.require(!j.Enabled || j.Lookback > j.Grace, "alerts.jobOverdue.lookback", "%s is not longer than grace, which is %s, so no job could be overdue; make it longer", j.Lookback, j.Grace)
+
+	t := a.TaskFailing
+	v.windowed("alerts.taskFailing", t.Window, t.Firing)
+	v.atLeastOne("alerts.taskFailing.minFailures", t.MinFailures, t.Enabled)
+	v.share("alerts.taskFailing.share", "runs", t.Share, t.Enabled)
+
+	v.windowed("alerts.tokenRegressed", a.TokenRegressed.Window, a.TokenRegressed.Firing)
+}
+
+// sight checks the alerts about what the others cannot see.
+func (v *validation) sight(a Alerts) {
+	v.missed("alerts.metricsAbsent", a.MetricsAbsent.Lookback, a.MetricsAbsent.Firing)
+	v.missed("alerts.lockVanished", a.LockVanished.Lookback, a.LockVanished.Firing)
+	v.missed("alerts.scrapeFailing", a.ScrapeFailing.Lookback, a.ScrapeFailing.Firing)
 	v.firing("alerts.redactionKeyMismatch", a.RedactionKeyMismatch.Firing)
+	v.windowed("alerts.labelOverflow", a.LabelOverflow.Window, a.LabelOverflow.Firing)
+}
+
+// missed checks an alert about something that was there within a lookback.
+func (v *validation) missed(key string, lookback model.Duration, f Firing) {
+	v.firing(key, f)
+	v.require(!f.Enabled || lookback >= f.For+2*v.scrape, key+".lookback",
+		"%s is not longer than for, which is %s, and two scrapes, so what is missed would be forgotten before the alert fires; use at least %s", lookback, f.For, f.For+2*v.scrape)
+}
+
+// share refuses shares that cannot be exceeded.
+func (v *validation) share(key, of string, share float64, enabled bool) {
+	v.require(!enabled || share >= 0 && share < 1, key, "%v is no share that %s can exceed; use 0 to 0.99", share, of)
 }
 
 // distinct refuses two rules whose alerts could not be told apart.
@@ -171,7 +226,7 @@ func (v *validation) distinct(key string, critical, warning Firing) {
 func (v *validation) errorShare(key string, window model.Duration, s ErrorShare) {
 	v.firing(key, s.Firing)
 	v.holdFits(key, window, s.Firing)
-	v.require(!s.Enabled || s.Share >= 0 && s.Share < 1, key+".share", "%v is no share that attempts can exceed; use 0 to 0.99", s.Share)
+	v.share(key+".share", "attempts", s.Share, s.Enabled)
 }
 
 // windowed checks an alert that counts events in a window.

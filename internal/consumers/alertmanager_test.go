@@ -128,6 +128,11 @@ func TestAlertmanagerMutesWhatAPageExplains(t *testing.T) {
 	alert := func(name, severity, lock string) model.LabelSet {
 		return model.LabelSet{"alertname": model.LabelValue(alerts.Prefix + name), "severity": model.LabelValue(severity), "job": "a", "lock_name": model.LabelValue(lock)}
 	}
+	ofJob := func(name, severity string) model.LabelSet {
+		set := alert(name, severity, "")
+		delete(set, "lock_name")
+		return set
+	}
 	cases := map[string]struct {
 		source, target model.LabelSet
 		want           bool
@@ -136,6 +141,17 @@ func TestAlertmanagerMutesWhatAPageExplains(t *testing.T) {
 		"nobody leads, for the backend":   {alert("BackendErrors", "critical", "x"), alert("NoLeader", "critical", "x"), true},
 		"near a lease that was exceeded":  {alert("LeaseExceeded", "critical", "x"), alert("NearLease", "warning", "x"), true},
 		"no acquisition, for no leader":   {alert("NoLeader", "critical", "x"), alert("NoAcquisition", "warning", "x"), true},
+		"renewals, for the backend":       {alert("BackendErrors", "critical", "x"), alert("RenewalFailures", "warning", "x"), true},
+		"renewals beside a few errors":    {alert("BackendErrors", "warning", "x"), alert("RenewalFailures", "warning", "x"), false},
+		"a job overdue, for no leader":    {alert("NoLeader", "critical", "x"), alert("JobOverdue", "warning", "x"), true},
+		"a job overdue, for no wins":      {alert("NoAcquisition", "warning", "x"), alert("JobOverdue", "warning", "x"), true},
+		"headroom of an ended lease":      {alert("LeaseExceeded", "critical", "x"), alert("LowHeadroom", "warning", "x"), true},
+		"headroom for failed renewals":    {alert("RenewalFailures", "warning", "x"), alert("LowHeadroom", "warning", "x"), false},
+		"a target down, for no metrics":   {ofJob("MetricsAbsent", "warning"), ofJob("ScrapeFailing", "warning"), true},
+		"a lock gone with its target":     {ofJob("ScrapeFailing", "warning"), alert("LockVanished", "warning", "x"), true},
+		"a leader that cannot be scraped": {ofJob("ScrapeFailing", "warning"), alert("NoLeader", "warning", "x"), true},
+		"no leader at all, for a target":  {ofJob("ScrapeFailing", "warning"), alert("NoLeader", "critical", "x"), false},
+		"a token that went back":          {alert("SplitBrain", "critical", "x"), alert("TokenRegressed", "critical", "x"), false},
 		"a few backend errors":            {alert("BackendErrors", "warning", "x"), alert("NoLeader", "critical", "x"), false},
 		"another lock":                    {alert("BackendErrors", "critical", "x"), alert("NoLeader", "critical", "y"), false},
 		"two leaders, whatever the cause": {alert("BackendErrors", "critical", "x"), alert("SplitBrain", "critical", "x"), false},
