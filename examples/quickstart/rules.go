@@ -50,12 +50,31 @@ func demoAlerts() alerts.Config {
 	b.Window, b.Recent, b.MinErrors = seconds(20), seconds(8), 6
 	b.Critical.For, b.Warning.For = seconds(8), seconds(8)
 
+	// The leader gives up after four seconds without a renewal.
+	r := &a.RenewalFailures
+	r.Window, r.Recent, r.For, r.KeepFiringFor = seconds(20), seconds(3), seconds(6), seconds(3)
+
 	a.NearLease.Window, a.NearLease.KeepFiringFor = seconds(10), seconds(3)
 	// Long enough for a sample before and one after a suspension.
 	a.LeaseExceeded.Window, a.LeaseExceeded.KeepFiringFor = seconds(20), seconds(3)
+	// A fifth of the job's lease is less than a second; only a lease that has
+	// ended is seen twice.
+	a.LowHeadroom.For, a.LowHeadroom.KeepFiringFor = seconds(2), seconds(3)
 	a.WorkAfterLoss.Window, a.WorkAfterLoss.KeepFiringFor = seconds(20), seconds(3)
 	a.WorkAfterLoss.Tolerance = seconds(1)
+
+	// The lock of a job that is killed stays taken for up to three leases.
+	j := &a.JobOverdue
+	j.Grace, j.For, j.Lookback = seconds(15), seconds(1), seconds(300)
+	a.TaskFailing.Window, a.TaskFailing.KeepFiringFor = seconds(20), seconds(3)
+	a.TokenRegressed.Window, a.TokenRegressed.KeepFiringFor = seconds(20), seconds(3)
+
+	// Longer than a replica is down or suspended here.
+	a.MetricsAbsent.For, a.MetricsAbsent.Lookback = seconds(20), seconds(60)
+	a.LockVanished.For, a.LockVanished.Lookback = seconds(20), seconds(60)
+	a.ScrapeFailing.For, a.ScrapeFailing.KeepFiringFor, a.ScrapeFailing.Lookback = seconds(20), seconds(3), seconds(60)
 	a.RedactionKeyMismatch.For, a.RedactionKeyMismatch.KeepFiringFor = seconds(20), seconds(3)
+	a.LabelOverflow.Window, a.LabelOverflow.For = seconds(20), seconds(5)
 	return c
 }
 
