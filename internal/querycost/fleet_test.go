@@ -17,7 +17,7 @@ import (
 // A query that finds nothing costs nothing: the fleet has something for each.
 func TestTheFleetHasDataForEveryQuery(t *testing.T) {
 	dir, end := t.TempDir(), time.Unix(1_700_000_010, 0).Truncate(scrape)
-	v := view{end: end, span: time.Hour}
+	v := view{end: end, span: 40 * time.Minute}
 	f := fleet{locks: 110, replicas: 3, span: v.span, reads: func(*catalog.Metric) bool { return true }}
 	if _, err := f.write(t.Context(), dir, end); err != nil {
 		t.Fatal(err)

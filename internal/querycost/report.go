@@ -16,13 +16,14 @@ server's own, the fastest of %d; ratios are to the reference, asked in turn with
 %s for a moment and %s for the range in steps of %s. All is chosen for every variable.
 
 The limit is %g times the reference. Of %d panels and annotations of the overview, %d keep it with ` + "`recording: true`" + ` in the configuration
-of gen-dashboards, and %d without. A query of the first kind reads at most one series per lock and replica, most of them one per lock.
+of gen-dashboards, and %d without. With it a query reads at most one series per lock and
+replica, most of them one per lock.
 
 ## Panels of the overview
 
-The heaviest query of each panel.
+The heaviest query of each panel; a panel with several asks them beside each other.
 
-| panel | kind | replicas' own series | times the reference | recorded series | times the reference | within the limit |
+| panel | kind | replicas' own series | times the reference | recorded series | times the reference | recorded: within the limit |
 |---|---|--:|--:|--:|--:|---|
 `
 
@@ -56,7 +57,7 @@ func (c command) report(out io.Writer, p panelCosts, groups []groupCost) error {
 		fmt.Fprintf(&b, "| %d | %d | %s | %s | %s, %s | %s | %s |\n", g.locks, g.series, ms(g.alerts), per(g.alerts),
 			g.slowest, ms(g.slowestTime), ms(g.recording), per(g.recording))
 	}
-	b.WriteString("\nA cost per lock that does not grow with the locks is a cost that is linear in them.\n")
+	b.WriteString("\nThe cost per lock does not grow with the locks where it is linear in them. A group that takes longer than its interval is evaluated more\nrarely: give it a longer one, or split the locks by `scope.selector` between servers.\n")
 	_, err := io.WriteString(out, b.String())
 	return err
 }
