@@ -72,6 +72,9 @@ type elector struct {
 	// within is how long a loss may go unnoticed.
 	hidden bool
 	within time.Duration
+	// careless says that a leader which wakes up after its lease gives away
+	// that of the next.
+	careless bool
 
 	// connect returns an elector of this lock, and how to let go of the server.
 	connect func(ctx context.Context, address, lock, id string) (instrument.Acquirer, func(), error)
@@ -96,14 +99,15 @@ var electors = []elector{
 		name: "client-go leaderelection", module: "instrument/k8slease", style: "campaign with callbacks", server: "kube-apiserver",
 		lease: lease, waits: true, renews: true, fenced: true, slow: time.Second,
 		options:  []instrument.ElectionOption{instrument.Hold(), instrument.Backend("kubernetes")},
-		campaign: kubernetesLease, works: true,
+		campaign: kubernetesLease, works: true, careless: true,
+		note: "with `ReleaseOnCancel` a leader that wakes up after its lease releases without a look at whose it is by then: it gives the lease of the next away, and two may lead until that one renews.",
 	},
 	{
 		name: "controller-runtime manager", module: "instrument/k8slease", style: "campaign in a framework", server: "kube-apiserver",
 		lease: lease, waits: true, renews: true, fenced: true, slow: time.Second,
 		options:  []instrument.ElectionOption{instrument.Hold(), instrument.Backend("kubernetes")},
-		campaign: kubernetesManager,
-		note:     "only the resource lock is wrapped, through `LeaderElectionResourceLockInterface`: that the elector gave up shows as a lease that runs out, until a poll shows the next holder.",
+		campaign: kubernetesManager, careless: true,
+		note: "as client-go's. Only the resource lock is wrapped, through `LeaderElectionResourceLockInterface`: that the elector gave up shows as a lease that runs out, until a poll shows the next holder.",
 	},
 	{
 		name: "etcd concurrency.Election", module: "instrument/etcdlock", style: "campaign and hold", server: "etcd",
