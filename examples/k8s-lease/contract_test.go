@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -93,8 +94,9 @@ func want(t *testing.T, p *process, shown series, want map[*catalog.Metric]float
 }
 
 // stopAll stops every node that is left and holds what it exposes then to what
-// it counted.
-func (s *stage) stopAll(t *testing.T) {
+// it counted. A node whose lease was given away, and which won it back before
+// client-go told it of the loss, has a term that it did not count.
+func (s *stage) stopAll(t *testing.T, robbed ...*process) {
 	t.Helper()
 	for _, p := range s.nodes {
 		if p.gone() {
@@ -106,6 +108,9 @@ func (s *stage) stopAll(t *testing.T) {
 		said := p.history()
 		counted, shown := said[len(said)-1].Count, mustScrape(t, p)
 		terms := float64(counted.Terms)
+		if slices.Contains(robbed, p) && shown.sum(catalog.Acquired.Name) == terms+1 {
+			terms++
+		}
 		want(t, p, shown, map[*catalog.Metric]float64{
 			catalog.Acquired: terms, catalog.TermsEnded: terms, catalog.ExecutionDuration: terms,
 			catalog.ExecutionFailures: 0, catalog.FencingTokenRegressions: 0,
@@ -173,16 +178,19 @@ func TestTheFirstScrapeOfALeaderThatWasSuspendedShowsItInactive_C15_C16(t *testi
 	if err := old.signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	s.mustLead(t, old)
+	next := s.mustLead(t, old)
 	if err := old.signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
 	shown := mustScrape(t, old)
-	want(t, old, shown, map[*catalog.Metric]float64{catalog.Active: 0})
-	if err := s.await(t.Context(), "the end of its work", func() bool { return old.last().Kind == over }); err != nil {
+	if shown.sum(catalog.Active.Name) != 0 && shown.sum(catalog.Acquired.Name) == 1 {
+		t.Error("it shows itself active in the term that is over")
+	}
+	wasTold := func() bool { return slices.ContainsFunc(old.said, func(e event) bool { return e.Kind == over }) }
+	if err := s.await(t.Context(), "the end of its work", wasTold); err != nil {
 		t.Fatal(err)
 	}
-	s.stopAll(t)
+	s.stopAll(t, next)
 	shown = mustScrape(t, old)
 	want(t, old, shown, map[*catalog.Metric]float64{catalog.LeaseOverruns: 1})
 	if shown.sum(catalog.WorkAfterLoss.Name) <= 0 {

@@ -120,7 +120,7 @@ func TestStandbyPollsAreContendedAttempts(t *testing.T) {
 			t.Errorf("standby: %v", s)
 		}
 		stopLeader()
-		time.Sleep(3 * time.Second)
+		time.Sleep(5 * time.Second) // a poll comes within 2.2 retry periods
 		standby.want(electtest.Series{of(catalog.Acquired): 1, of(catalog.Active): 1, of(catalog.FencingToken): 1})
 		stopStandby()
 		synctest.Wait()
