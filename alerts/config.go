@@ -211,6 +211,9 @@ type JobOverdue struct {
 	// Lookback bounds the search for acquisitions by replicas that are gone.
 	// Only intervals well below it can be judged across a rollout.
 	Lookback model.Duration `yaml:"lookback"`
+	// Interval is the time between evaluations, which read the samples of all
+	// of the lookback; 0: that of the group.
+	Interval model.Duration `yaml:"interval"`
 }
 
 // TaskFailing: guarded bodies return errors or panic.
@@ -308,7 +311,8 @@ func Default() Config {
 
 			// The lookback is longer than a day and a half, which is when a
 			// daily job is overdue.
-			JobOverdue:     JobOverdue{Firing: fires(warning, 1, 0), Intervals: 1.5, Grace: minutes(2), Lookback: minutes(48 * 60)},
+			JobOverdue: JobOverdue{Firing: fires(warning, 0, 0), Intervals: 1.5, Grace: minutes(2), Lookback: minutes(48 * 60), Interval: minutes(5)},
+
 			TaskFailing:    TaskFailing{Firing: fires(warning, 0, 15), Window: minutes(60), MinFailures: 1, Share: 0.1},
 			TokenRegressed: TokenRegressed{Firing: fires(critical, 0, 15), Window: minutes(30)},
 

@@ -93,6 +93,8 @@ func TestConfigurationsThatCannotWorkAreRefusedInOneLine(t *testing.T) {
 			"alerts.jobOverdue.intervals: 0.5 is out of range: below 1 each job would be overdue between two runs; use 1 to 100"},
 		"a grace shorter than a sample": {func(c *Config) { c.Alerts.JobOverdue.Grace = model.Duration(30 * time.Second) },
 			"alerts.jobOverdue.grace: 30s is shorter than two samples at scrapeInterval 30s, and a run is not seen sooner; use at least 1m"},
+		"a negative interval of jobs": {func(c *Config) { c.Alerts.JobOverdue.Interval = minutes(-1) },
+			"alerts.jobOverdue.interval: -1m is negative; use 0 for the interval of the group"},
 		"a lookback in which no job is overdue": {func(c *Config) { c.Alerts.JobOverdue.Lookback = minutes(2) },
 			"alerts.jobOverdue.lookback: 2m is not longer than grace, which is 2m, so no job could be overdue; make it longer"},
 		"a share that no runs exceed": {func(c *Config) { c.Alerts.TaskFailing.Share = -0.1 },
@@ -169,7 +171,7 @@ func shorten(c *Config) {
 	a.WorkAfterLoss.Window, a.WorkAfterLoss.KeepFiringFor, a.WorkAfterLoss.Tolerance = s(30), 0, s(1)
 	a.RenewalFailures.Window, a.RenewalFailures.Recent, a.RenewalFailures.For, a.RenewalFailures.KeepFiringFor = s(10), s(3), s(4), 0
 	a.LowHeadroom.For, a.LowHeadroom.KeepFiringFor = s(2), 0
-	a.JobOverdue.Grace, a.JobOverdue.For, a.JobOverdue.Lookback = s(2), s(1), s(120)
+	a.JobOverdue.Grace, a.JobOverdue.Lookback, a.JobOverdue.Interval = s(2), s(120), 0
 	a.TaskFailing.Window, a.TaskFailing.KeepFiringFor = s(30), 0
 	a.TokenRegressed.Window, a.TokenRegressed.KeepFiringFor = s(30), 0
 	a.MetricsAbsent.For, a.MetricsAbsent.Lookback = s(10), s(60)

@@ -32,7 +32,6 @@ func ExampleRules() {
 	// LeaderElectionLeaseExceeded critical 0s
 	// LeaderElectionLowHeadroom warning 1m
 	// LeaderElectionWorkAfterLoss critical 0s
-	// LeaderElectionJobOverdue warning 1m
 	// LeaderElectionTaskFailing warning 0s
 	// LeaderElectionTokenRegressed critical 0s
 	// LeaderElectionMetricsAbsent warning 10m
@@ -40,6 +39,7 @@ func ExampleRules() {
 	// LeaderElectionScrapeFailing warning 5m
 	// LeaderElectionRedactionKeyMismatch warning 15m
 	// LeaderElectionLabelOverflow warning 5m
+	// LeaderElectionJobOverdue warning 0s
 }
 
 func ExampleYAML() {

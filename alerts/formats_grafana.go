@@ -53,8 +53,8 @@ func (g GrafanaManaged) Validate() error {
 		return fmt.Errorf("orgID: %d is no organisation; the first is 1", g.OrgID)
 	case strings.TrimSpace(g.Folder) == "":
 		return fmt.Errorf("folder: must not be empty, Grafana refuses rules without")
-	case g.Interval <= 0 || time.Duration(g.Interval)%(10*time.Second) != 0:
-		return fmt.Errorf("interval: %s is no multiple of 10s, in which Grafana evaluates", g.Interval)
+	case g.Interval <= 0 || g.Interval%grafanaStep != 0:
+		return fmt.Errorf("interval: %s is no multiple of %s, in which Grafana evaluates", g.Interval, grafanaStep)
 	case !uidPart.MatchString(g.UIDPrefix) || len(g.UIDPrefix) > maxRuleUID-1-longest:
 		return fmt.Errorf("uidPrefix: %q is not 1 to %d small letters, digits, - and _", g.UIDPrefix, maxRuleUID-1-longest)
 	}
@@ -76,24 +76,42 @@ func GrafanaAlerting(c Config, g GrafanaManaged) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	group := grafanaGroup{OrgID: g.OrgID, Name: c.Group.Name, Folder: g.Folder, Interval: g.Interval}
 	times := map[string]int{}
 	for _, r := range rules {
 		times[r.Name]++
 	}
-	for _, r := range rules {
-		made, err := g.rule(r, times[r.Name] > 1)
-		if err != nil {
-			return nil, fmt.Errorf("alert %s: %w", r.Name, err)
+	made := grafanaFile{APIVersion: 1}
+	for _, part := range grouped(c, rules) {
+		group := grafanaGroup{OrgID: g.OrgID, Name: part.name, Folder: g.Folder, Interval: g.interval(part.rules)}
+		for _, r := range part.rules {
+			rule, err := g.rule(r, times[r.Name] > 1)
+			if err != nil {
+				return nil, fmt.Errorf("alert %s: %w", r.Name, err)
+			}
+			group.Rules = append(group.Rules, rule)
 		}
-		group.Rules = append(group.Rules, made)
+		made.Groups = append(made.Groups, group)
 	}
-	file, err := encode("grafana-alerting", grafanaFile{APIVersion: 1, Groups: []grafanaGroup{group}})
+	file, err := encode("grafana-alerting", made)
 	if err != nil || !c.Recording {
 		return file, err
 	}
 	first := bytes.IndexByte(file, '\n') + 1
 	return slices.Insert(file, first, []byte(withoutRecordings)...), nil
+}
+
+// grafanaStep is what intervals of Grafana are multiples of.
+const grafanaStep = model.Duration(10 * time.Second)
+
+// interval is the time between evaluations: one's own, or a longer one of the
+// rules in whole steps of Grafana.
+func (g GrafanaManaged) interval(rules []Rule) model.Duration {
+	longest := g.Interval
+	for _, r := range rules {
+		steps := (r.Interval + grafanaStep - 1) / grafanaStep
+		longest = max(longest, steps*grafanaStep)
+	}
+	return longest
 }
 
 // The file format of Grafana's alerting provisioning.

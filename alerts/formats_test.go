@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -105,7 +106,10 @@ func TestGrafanaAlertingHasEveryRule(t *testing.T) {
 			var file grafanaFile
 			decodeYAML(t, func() ([]byte, error) { return GrafanaAlerting(c, DefaultGrafanaManaged()) }, &file)
 			rules := rulesOf(t, c)
-			got := file.Groups[0].Rules
+			var got []grafanaRule
+			for _, g := range file.Groups {
+				got = append(got, g.Rules...)
+			}
 			if len(got) != len(rules) {
 				t.Fatalf("%d rules, want %d", len(got), len(rules))
 			}
@@ -131,15 +135,46 @@ func TestGrafanaAlertingHasEveryRule(t *testing.T) {
 	}
 }
 
+func TestRulesWithAnIntervalOfTheirOwnAreAGroup(t *testing.T) {
+	c := only(Default(), "NoLeader", "JobOverdue")
+	c.Group.Interval, c.Alerts.JobOverdue.Interval = minutes(1), model.Duration(95*time.Second)
+	var prometheus rulefmt.RuleGroups
+	decodeYAML(t, func() ([]byte, error) { return YAML(c) }, &prometheus)
+	var grafana grafanaFile
+	decodeYAML(t, func() ([]byte, error) { return GrafanaAlerting(c, DefaultGrafanaManaged()) }, &grafana)
+	var got []string
+	for _, g := range prometheus.Groups {
+		got = append(got, fmt.Sprintf("%s every %s: %d", g.Name, g.Interval, len(g.Rules)))
+	}
+	for _, g := range grafana.Groups {
+		got = append(got, fmt.Sprintf("Grafana: %s every %s: %d", g.Name, g.Interval, len(g.Rules)))
+	}
+	want := []string{
+		"leader-election every 1m: 2", "leader-election-1m35s every 1m35s: 1",
+		"Grafana: leader-election every 1m: 2", "Grafana: leader-election-1m35s every 1m40s: 1",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("want -, got +\n%s", diff)
+	}
+	c.Alerts.JobOverdue.Interval = 0
+	var together rulefmt.RuleGroups
+	decodeYAML(t, func() ([]byte, error) { return YAML(c) }, &together)
+	if len(together.Groups) != 1 || len(together.Groups[0].Rules) != 3 {
+		t.Errorf("got %d groups without an interval of its own, want 1", len(together.Groups))
+	}
+}
+
 // Grafana takes a dollar for one of its environment variables.
 func TestNoTextForGrafanaHasADollar(t *testing.T) {
 	for name, c := range variants() {
 		var file grafanaFile
 		decodeYAML(t, func() ([]byte, error) { return GrafanaAlerting(c, DefaultGrafanaManaged()) }, &file)
-		for _, r := range file.Groups[0].Rules {
-			for annotation, text := range r.Annotations {
-				if strings.Contains(text, "$") {
-					t.Errorf("%s: %s of %s has a dollar: %s", name, annotation, r.Title, text)
+		for _, g := range file.Groups {
+			for _, r := range g.Rules {
+				for annotation, text := range r.Annotations {
+					if strings.Contains(text, "$") {
+						t.Errorf("%s: %s of %s has a dollar: %s", name, annotation, r.Title, text)
+					}
 				}
 			}
 		}

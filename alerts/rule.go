@@ -6,8 +6,10 @@ package alerts
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
@@ -31,13 +33,16 @@ type Rule struct {
 	// For and KeepFiringFor are 0 where the rule has none.
 	For           model.Duration
 	KeepFiringFor model.Duration
+	// Interval is the time between evaluations; 0: that of [Group].
+	Interval model.Duration
 	// Labels include the severity. Annotations are templates.
 	Labels      map[string]string
 	Annotations map[string]string
 }
 
-// Rules returns the enabled rules in the order of the alerts in the outline.
-// The error is that of [Config.Validate].
+// Rules returns the enabled rules in the order of the alerts in the outline,
+// those with an interval of their own last. The error is that of
+// [Config.Validate].
 func Rules(c Config) ([]Rule, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -60,24 +65,29 @@ func Rules(c Config) ([]Rule, error) {
 			rules = append(rules, r)
 		}
 	}
+	slices.SortStableFunc(rules, func(a, b Rule) int { return cmp.Compare(a.Interval, b.Interval) })
 	return rules, nil
 }
 
 // YAML returns the enabled rules as a Prometheus rules file, the same bytes
-// for the same configuration. Recording rules are a group of their own.
+// for the same configuration. Rules with an interval of their own, and
+// recording rules, are in groups of their own.
 func YAML(c Config) ([]byte, error) {
 	rules, err := Rules(c)
 	if err != nil {
 		return nil, err
 	}
-	group := rulefmt.RuleGroup{Name: c.Group.Name, Interval: c.Group.Interval}
-	for _, r := range rules {
-		group.Rules = append(group.Rules, rulefmt.Rule{
-			Alert: r.Name, Expr: r.Expr, For: r.For, KeepFiringFor: r.KeepFiringFor,
-			Labels: r.Labels, Annotations: r.Annotations,
-		})
+	var file rulefmt.RuleGroups
+	for _, g := range grouped(c, rules) {
+		group := rulefmt.RuleGroup{Name: g.name, Interval: g.interval}
+		for _, r := range g.rules {
+			group.Rules = append(group.Rules, rulefmt.Rule{
+				Alert: r.Name, Expr: r.Expr, For: r.For, KeepFiringFor: r.KeepFiringFor,
+				Labels: r.Labels, Annotations: r.Annotations,
+			})
+		}
+		file.Groups = append(file.Groups, group)
 	}
-	file := rulefmt.RuleGroups{Groups: []rulefmt.RuleGroup{group}}
 	recording, err := recordingGroup(c)
 	if err != nil {
 		return nil, err
@@ -86,6 +96,31 @@ func YAML(c Config) ([]byte, error) {
 		file.Groups = append(file.Groups, *recording)
 	}
 	return encode("prometheus", file)
+}
+
+// group is a part of the rules that is evaluated together.
+type group struct {
+	name     string
+	interval model.Duration
+	rules    []Rule
+}
+
+// grouped sets rules with an interval of their own apart.
+func grouped(c Config, rules []Rule) []group {
+	groups := []group{{name: c.Group.Name, interval: c.Group.Interval}}
+	for _, r := range rules {
+		name := c.Group.Name
+		if r.Interval != 0 && r.Interval != c.Group.Interval {
+			name += "-" + r.Interval.String()
+		}
+		i := slices.IndexFunc(groups, func(g group) bool { return g.name == name })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, group{name: name, interval: r.Interval})
+		}
+		groups[i].rules = append(groups[i].rules, r)
+	}
+	return groups
 }
 
 // generated is the first line of every generated file.
@@ -118,6 +153,8 @@ type draft struct {
 	panel int
 	// summary and description are templates.
 	summary, description string
+	// interval is the time between evaluations; 0: that of the group.
+	interval model.Duration
 	// perJob: the alert speaks of the replicas of a job and not of a lock.
 	perJob bool
 }
@@ -133,7 +170,7 @@ func (b builder) finish(d draft) (Rule, error) {
 	labels[b.SeverityLabel] = d.firing.Severity
 	return Rule{
 		Name: Prefix + d.name, Severity: d.firing.Severity, Expr: expr,
-		For: d.firing.For, KeepFiringFor: d.firing.KeepFiringFor,
+		For: d.firing.For, KeepFiringFor: d.firing.KeepFiringFor, Interval: d.interval,
 		Labels: labels, Annotations: b.annotations(d),
 	}, nil
 }

@@ -126,7 +126,6 @@ func TestEveryAlertHasNameSeverityTextsAndLinks(t *testing.T) {
 		"LeaderElectionLeaseExceeded/critical",
 		"LeaderElectionLowHeadroom/warning",
 		"LeaderElectionWorkAfterLoss/critical",
-		"LeaderElectionJobOverdue/warning",
 		"LeaderElectionTaskFailing/warning",
 		"LeaderElectionTokenRegressed/critical",
 		"LeaderElectionMetricsAbsent/warning",
@@ -134,6 +133,7 @@ func TestEveryAlertHasNameSeverityTextsAndLinks(t *testing.T) {
 		"LeaderElectionScrapeFailing/warning",
 		"LeaderElectionRedactionKeyMismatch/warning",
 		"LeaderElectionLabelOverflow/warning",
+		"LeaderElectionJobOverdue/warning",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("want -, got +\n%s", diff)

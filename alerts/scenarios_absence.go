@@ -47,7 +47,7 @@ func acquisitionScenarios() []scenario {
 				leader_expected_interval_seconds{instance="i1"} 60x60
 				leader_attempts_total{instance="i1"} 0+1x60
 				leader_acquired_total{instance="i1"} 7x60`,
-			want: "JobOverdue/warning 4m45s..\nNoAcquisition/warning 5m30s.."},
+			want: "JobOverdue/warning 3m45s..\nNoAcquisition/warning 5m30s.."},
 		{id: "A9", name: "no lock below a shared label is acquired", every: 30 * time.Second, end: 20 * time.Minute,
 			load: `
 				leader_attempts_total{instance="i1",lock_name="redacted"} 0+3x60

@@ -9,7 +9,7 @@ func jobScenarios() []scenario {
 				leader_expected_interval_seconds{instance="i1"} 600x100
 				leader_last_acquired_timestamp_seconds{instance="i1"} 0x19 600x100
 				leader_active{instance="i1"} 0x100`,
-			want: "JobOverdue/warning 28m15s.."},
+			want: "JobOverdue/warning 27m15s.."},
 		{id: "J2", name: "a job of every ten minutes runs on another replica each time, late now and then", every: 30 * time.Second, end: time.Hour,
 			load: ran + `
 				leader_expected_interval_seconds{instance="i1"} 600x120
@@ -20,7 +20,7 @@ func jobScenarios() []scenario {
 			load: ran + `
 				leader_expected_interval_seconds{instance="i1"} 300x120
 				leader_active{instance="i1"} 0x120`,
-			want: "JobOverdue/warning 10m45s.."},
+			want: "JobOverdue/warning 9m45s.."},
 		{id: "J4", name: "a job of every 20 minutes comes back after its service was off for over an hour", every: 30 * time.Second, end: 150 * time.Minute,
 			load: `
 				leader_elector_info{instance="i1",mode="run"} 1x82 stale
@@ -49,7 +49,7 @@ func jobScenarios() []scenario {
 				leader_active{instance="i1"} 1x120
 				leader_active{instance="i2"} 0x120
 				leader_last_acquired_timestamp_seconds{instance="i1"} 0x120`,
-			want: "JobOverdue/warning 18m15s.."},
+			want: "JobOverdue/warning 17m15s.."},
 		{id: "J8", name: "a lock that is held is declared to be acquired every minute", every: 30 * time.Second, end: time.Hour,
 			load: held + `
 				leader_expected_interval_seconds{instance="i1"} 60x120
@@ -72,20 +72,20 @@ func jobScenarios() []scenario {
 				leader_last_acquired_timestamp_seconds{instance="i1"} 0x40 stale
 				leader_expected_interval_seconds{instance="i2"} _x42 1800x40 stale
 				leader_expected_interval_seconds{instance="i3"} _x84 1800x120`,
-			want: "JobOverdue/warning 48m15s.."},
+			want: "JobOverdue/warning 47m15s.."},
 		{id: "J12", name: "a job is overdue for as long as nobody can run it, and then runs", every: 30 * time.Second, end: 34 * time.Minute,
 			load: ran + `
 				leader_expected_interval_seconds{instance="i1"} 300x100
 				leader_active{instance="i1"} 0x100
 				leader_last_acquired_timestamp_seconds{instance="i1"} 0x49 1500x20`,
-			want: "JobOverdue/warning 10m45s..25m"},
+			want: "JobOverdue/warning 9m45s..25m"},
 		{id: "J13", name: "a job of every 30 minutes is skipped while a replacement leaves gaps of two minutes", every: 30 * time.Second, end: 90 * time.Minute,
 			load: ran + `
 				leader_expected_interval_seconds{instance="i1"} 1800x36 stale
 				leader_last_acquired_timestamp_seconds{instance="i1"} 0x36 stale
 				leader_expected_interval_seconds{instance="i2"} _x41 1800x36 stale
 				leader_expected_interval_seconds{instance="i3"} _x82 1800x120`,
-			want: "JobOverdue/warning 48m15s.."},
+			want: "JobOverdue/warning 47m15s.."},
 		{id: "J14", name: "a job that never ran, for two hours", every: 30 * time.Second, end: 2 * time.Hour,
 			load: ran + `
 				leader_expected_interval_seconds{instance="i1"} 7200x240
@@ -102,7 +102,7 @@ func jobScenarios() []scenario {
 				leader_acquired_total{instance="i2"} 5x80
 				leader_last_acquired_timestamp_seconds{instance="i1"} 0x80
 				leader_last_acquired_timestamp_seconds{instance="i2"} -60x80`,
-			want: "JobOverdue/warning 4m45s.."},
+			want: "JobOverdue/warning 3m45s.."},
 		{id: "C31", name: "Prometheus starts half an hour after the last run of an hourly job", every: 15 * time.Second, end: 90 * time.Minute,
 			load: ran + `
 				leader_expected_interval_seconds{instance="i1"} 3600x360
@@ -117,7 +117,7 @@ func jobScenarios() []scenario {
 				leader_acquired_total{instance="i1"} 57x360
 				leader_attempts_total{instance="i1"} 57x360
 				leader_last_acquired_timestamp_seconds{instance="i1"} -1800x360`,
-			want: "JobOverdue/warning 1h3m15s.."},
+			want: "JobOverdue/warning 1h2m15s.."},
 		{id: "C34", name: "a job of the same name runs in one of two clusters", every: 30 * time.Second, end: 30 * time.Minute,
 			load: `
 				leader_elector_info{mode="run",cluster="eu"} 1x60
@@ -126,7 +126,7 @@ func jobScenarios() []scenario {
 				leader_expected_interval_seconds{instance="i1",cluster="us"} 600x60
 				leader_last_acquired_timestamp_seconds{instance="i1",cluster="eu"} 0x19 600x19 1200x60
 				leader_last_acquired_timestamp_seconds{instance="i1",cluster="us"} 0x60`,
-			want: `JobOverdue/warning{cluster="us"} 18m15s..`},
+			want: `JobOverdue/warning{cluster="us"} 17m15s..`},
 		{id: "C32", name: "the replicas of a job of every hour are replaced halfway", every: 30 * time.Second, end: 2 * time.Hour,
 			load: `
 				leader_elector_info{mode="run"} 1x240
@@ -144,7 +144,7 @@ func jobScenarios() []scenario {
 				leader_last_acquired_timestamp_seconds{instance="i1"} _x20 600x40 stale
 				leader_active{instance="i2"} _x60 0x200
 				leader_expected_interval_seconds{instance="i2"} _x60 3600x200`,
-			want: "JobOverdue/warning 1h43m15s.."},
+			want: "JobOverdue/warning 1h42m15s.."},
 		{id: "C32", name: "a run of 200 ms every minute is never sampled as active", every: 30 * time.Second, end: time.Hour,
 			load: ran + `
 				leader_expected_interval_seconds{instance="i1"} 60x240

@@ -185,6 +185,7 @@ func (v *validation) work(a Alerts) {
 		"%v is out of range: below 1 each job would be overdue between two runs; use 1 to 100", j.Intervals)
 	v.require(!j.Enabled || j.Grace >= 2*v.scrape, "alerts.jobOverdue.grace",
 		"%s is shorter than two samples at scrapeInterval %s, and a run is not seen sooner; use at least %s", j.Grace, v.scrape, 2*v.scrape)
+	v.require(!j.Enabled || j.Interval >= 0, "alerts.jobOverdue.interval", "%s is negative; use 0 for the interval of the group", j.Interval)
 	v.require(!j.Enabled || j.Lookback > j.Grace, "alerts.jobOverdue.lookback", "%s is not longer than grace, which is %s, so no job could be overdue; make it longer", j.Lookback, j.Grace)
 
 	t := a.TaskFailing

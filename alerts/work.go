@@ -29,7 +29,7 @@ func jobOverdue(b builder) []draft {
 	expr = query.Op(expr, "unless", query.Op(s.Hold(single), "==", "1"))
 
 	return []draft{{
-		name: "JobOverdue", firing: k.Firing, expr: expr, panel: panel.Locks,
+		name: "JobOverdue", firing: k.Firing, expr: expr, panel: panel.Locks, interval: k.Interval,
 		summary: "The job behind lock " + b.lock() + " is overdue",
 		description: fmt.Sprintf("Lock %s%s was not acquired for {{ $value | humanizeDuration }}, which is more than %v times the interval that it was declared with.%s",
 			b.lock(), b.where(), k.Intervals,

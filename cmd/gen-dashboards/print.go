@@ -133,6 +133,7 @@ var comments = map[string]string{
 	"alerts.jobOverdue.intervals":    "So many intervals may pass since the last acquisition.",
 	"alerts.jobOverdue.grace":        "Added to that, for the time until a scrape and clocks that differ.",
 	"alerts.jobOverdue.lookback":     "How far back acquisitions by replicas that are gone are searched; longer than intervals times the\nlongest interval. The samples of this time are read at each evaluation.",
+	"alerts.jobOverdue.interval":     "Time between evaluations, in a group of its own; 0s: that of the group.",
 	"alerts.taskFailing":             "Guarded bodies return errors or panic.",
 	"alerts.taskFailing.share":       "Share of runs, 0 to 1, above which it fires; 0: every failure.",
 	"alerts.tokenRegressed":          "A fencing token was lower than one before it.",

@@ -39,11 +39,12 @@ func TestTheMixinIsWhatTheGeneratorMakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	type rule struct{ Alert, Expr string }
 	var mixin struct {
 		Dashboards map[string]struct{ UID string }
 		Alerts     struct {
 			Groups []struct {
-				Rules []struct{ Alert, Expr string }
+				Rules []rule
 			}
 		}
 		Rules struct{ Groups []any }
@@ -61,7 +62,10 @@ func TestTheMixinIsWhatTheGeneratorMakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := mixin.Alerts.Groups[0].Rules
+	var got []rule
+	for _, g := range mixin.Alerts.Groups {
+		got = append(got, g.Rules...)
+	}
 	if len(got) != len(rules) {
 		t.Fatalf("%d rules, want %d; run make generate", len(got), len(rules))
 	}
