@@ -33,6 +33,9 @@ type point struct {
 
 func (p point) hold() bool { return p.lock%5 != 0 }
 
+// handover is how many scrapes a leader stays where leaders move.
+const handover = 40
+
 // leads moves the leader of some locks every 20 minutes, and has two leaders
 // of others.
 func (p point) leads() bool {
@@ -41,7 +44,7 @@ func (p point) leads() bool {
 	}
 	leader := p.lock
 	if p.lock%50 == 1 {
-		leader += p.n / 40
+		leader += p.n / handover
 	}
 	if leader%p.replicas != p.replica {
 		return false
@@ -65,6 +68,23 @@ type series struct {
 	labels labels.Labels
 	value  func(p point) float64
 	point  point
+}
+
+// won are the terms gained so far: one at the beginning, and with each move.
+func (p point) won() float64 {
+	if !p.hold() {
+		return p.events()
+	}
+	n := 0
+	for move := range p.n/handover + 1 {
+		before := point{lock: p.lock, replica: p.replica, replicas: p.replicas, n: (move - 1) * handover}
+		now := before
+		now.n = move * handover
+		if now.leads() && (move == 0 || !before.leads()) {
+			n++
+		}
+	}
+	return float64(n)
 }
 
 // all lists the series of the fleet.
@@ -190,10 +210,17 @@ func valueOf(m *catalog.Metric, set labels.Labels) func(point) float64 {
 			return 120
 		}
 	case catalog.PendingAge:
-		return func(p point) float64 { return (1 - zeroOrOne(p)) * float64(30*p.n) }
+		return func(p point) float64 {
+			if !p.hold() {
+				return 0
+			}
+			return (1 - zeroOrOne(p)) * float64(30*p.n)
+		}
 	case catalog.NotAcquired:
 		return failed(set.Get("reason"))
-	case catalog.Attempts, catalog.Acquired, catalog.Renewals, catalog.FencingToken:
+	case catalog.Acquired:
+		return point.won
+	case catalog.Attempts, catalog.Renewals, catalog.FencingToken:
 		return point.events
 	}
 	if m.Kind == catalog.Counter {
