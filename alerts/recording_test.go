@@ -80,6 +80,22 @@ func TestRecordingRulesAreAGroupOfTheirOwn(t *testing.T) {
 	}
 }
 
+// The window of an alert may be the one of recorded rates.
+func TestNothingIsRecordedTwice(t *testing.T) {
+	c := recordingConfig()
+	c.Alerts.NearLease.Window = rateScrapes * c.ScrapeInterval
+	seen := map[string]bool{}
+	for _, r := range recordingsOf(t, c) {
+		if seen[r.Name] {
+			t.Errorf("%s is there twice", r.Name)
+		}
+		seen[r.Name] = true
+	}
+	if n := len(recordingsOf(t, recordingConfig())) - len(seen); n != 2 {
+		t.Errorf("%d recordings fewer, want those of near and past leases", n)
+	}
+}
+
 func TestOtherFormatsCarryTheRecordingRulesOrSayThatTheyDoNot(t *testing.T) {
 	c := recordingConfig()
 	for name, format := range map[string]func() ([]byte, error){

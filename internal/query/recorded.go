@@ -11,8 +11,7 @@ import (
 // Names of recorded series are level:metric:operations, as Prometheus' guide
 // has it. The levels are lock, the labels that tell locks apart; holder, those
 // and the label that tells replicas apart; and job and replica, the same two
-// without lock_name.
-// Further labels follow the level.
+// without lock_name. Further labels follow the level.
 var (
 	// RecordedActive is 1 where a lock is held. Its label mode is hold where
 	// any replica campaigns for the lock, else run.
@@ -133,10 +132,17 @@ type Recording struct {
 }
 
 // Recordings are what facts read when they are recorded, in an order in which
-// none rests on a later one.
+// none rests on a later one. Where two windows are equally long, what they
+// share is recorded once.
 func (f Facts) Recordings() []Recording {
 	f.Recorded = false
-	return slices.Concat(f.lockRecordings(), f.judgements(), f.jobRecordings())
+	all := slices.Concat(f.lockRecordings(), f.judgements(), f.jobRecordings())
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(r Recording) bool {
+		twice := seen[r.Name]
+		seen[r.Name] = true
+		return twice
+	})
 }
 
 // lockRecordings read the series of the replicas.
