@@ -1,0 +1,77 @@
+package alerts
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/promeval"
+)
+
+// C42: some engines, VictoriaMetrics among them, take the first sample of a
+// counter for an increase from zero. A rollout and a crash loop cause the same
+// alerts there, and so do failures of old that are a small share. What is
+// counted without a share is reported once more when a process is first seen.
+func TestC42EnginesThatCountFromZero(t *testing.T) {
+	const silent = ""
+	cases := map[string]string{
+		"C28 a rolling restart of three, born at 1":                        silent,
+		"C28 a rolling restart of two with a gap of one lease":             silent,
+		"C29 a crash loop with fresh pod names, born at 1":                 "Flapping/warning 7m..",
+		"D4 a process is first seen after 500 acquisitions":                "Flapping/warning 11m..",
+		"C42 a pod is first seen after 50 errors in 5000 attempts":         silent,
+		"C42 a pod is first seen after 50 failures in 5000 runs":           silent,
+		"F9 a pod is first seen after 50 failures in 5000 renewals":        silent,
+		"C27 errors of short-lived processes before their first sample":    "NoAcquisition/warning 10m..",
+		"C27 a fresh process goes back before its first sample":            "TokenRegressed/critical 5m..",
+		"T6 Prometheus starts beside a process that failed yesterday":      silent,
+		"K5 a process with regressions of yesterday is first seen":         "TokenRegressed/critical 10m..",
+		"G5 a process with overruns of yesterday is first seen":            "LeaseExceeded/critical 10m..\nNearLease/warning 10m..",
+		"W3 work after the losses of yesterday":                            "WorkAfterLoss/critical 2m15s..",
+		"C27 a process fails before its first sample, and did well before": "TaskFailing/warning 5m..",
+		"O4 names were folded yesterday, and their locks are gone":         silent,
+		"A5 a replaced replica takes over the runs":                        silent,
+		"C40 errors go on while three pods are replaced one by one":        "BackendErrors/warning 5m45s..",
+	}
+	rules := rulesOf(t, Default())
+	for beginning, want := range cases {
+		t.Run(beginning, func(t *testing.T) {
+			t.Parallel()
+			s := scenarioTitled(t, beginning)
+			series := seriesOf(t, s, Default())
+			for i := range series {
+				series[i] = fromZero(series[i])
+			}
+			fired, err := s.firings(t.Context(), rules, series, promeval.V3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, describe(fired)); diff != "" {
+				t.Errorf("want -, got +\n%s", diff)
+			}
+		})
+	}
+}
+
+// unborn is the time before the first sample.
+var unborn = regexp.MustCompile(`^(?:_x(\d+) |((?:_ )*)_ )`)
+
+// fromZero puts a zero before the first sample of a counter that begins while
+// it is watched.
+func fromZero(s promeval.Series) promeval.Series {
+	name, _, _ := strings.Cut(s.Selector, "{")
+	m, known := catalog.ByName(name)
+	found := unborn.FindStringSubmatch(s.Values)
+	if !known || found == nil || m.Kind != catalog.Counter && m.Kind != catalog.Histogram {
+		return s
+	}
+	before := found[2]
+	if n, _ := strconv.Atoi(found[1]); n > 1 {
+		before = "_x" + strconv.Itoa(n-1) + " "
+	}
+	return promeval.Series{Selector: s.Selector, Values: before + "0 " + strings.TrimPrefix(s.Values, found[0])}
+}
