@@ -51,6 +51,35 @@ func TestExprReportsWhatTheParserLetsPass(t *testing.T) {
 	}
 }
 
+func TestRecordedSeriesAreCheckedLikeOthers(t *testing.T) {
+	recorded := Recorded(map[string][]string{
+		"lock:leader_active:sum":               {"job", "lock_name"},
+		"job:leader_attempts:rate2m":           {"job"},
+		"holder:leader_lease_usage_near:count": {"job", "lock_name", "instance"},
+	})
+	cases := map[string]struct {
+		expr string
+		opts []Option
+		want string // part of the only problem; empty: none
+	}{
+		"a recorded gauge":                   {expr: `max by (job, lock_name) (lock:leader_active:sum{job="a"})`},
+		"a recorded counter":                 {expr: `increase(holder:leader_lease_usage_near:count[5m])`},
+		"a job's series where All is chosen": {expr: `job:leader_attempts:rate2m{lock_name=~"$lock_name"}`},
+		"nothing where All is chosen":        {expr: `leader_active{__none__!~"$lock_name"}`},
+		"a rule that is a counter itself":    {expr: `max by (lock_name) (leader_attempts_total)`, opts: []Option{Cumulative()}},
+
+		"a series that nothing records": {expr: `lock:leader_active:min`, want: "no metric of the catalogue"},
+		"a label that was not kept":     {expr: `lock:leader_active:sum{instance="a"}`, want: "has no label instance"},
+		"one lock of a job's series":    {expr: `job:leader_attempts:rate2m{lock_name="a"}`, want: "has no label lock_name"},
+		"a recorded counter as it is":   {expr: `holder:leader_lease_usage_near:count`, want: "below rate or increase"},
+		"locks that are merged":         {expr: `sum by (job) (lock:leader_active:sum)`, want: "merges locks"},
+		"locks that are mixed up":       {expr: `lock:leader_active:sum * on (job) leader_max_leaders`, want: "matches different locks"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) { compare(t, Expr(c.expr, append(c.opts, recorded)...), c.want) })
+	}
+}
+
 func TestRuleReportsTextsAndIdentitiesThatFail(t *testing.T) {
 	good := `max by (job, lock_name) (leader_active) == 0`
 	cases := map[string]struct {
