@@ -189,9 +189,10 @@ func TestAKilledLeaderIsFollowedUnderAHigherToken(t *testing.T) {
 
 func TestTheLedgerStaysInTurnWhenEtcdRestarts(t *testing.T) {
 	s := newTestStage(t)
-	one, two := s.mustStart(t, "node-1"), s.mustStart(t, "node-2")
 	writes := func(e event) bool { return e.Kind == wrote }
+	one := s.mustStart(t, "node-1")
 	mustAwait(t, one, 0, "an entry", writes)
+	two := s.mustStart(t, "node-2")
 	before := one.now()
 	s.server.stop()
 	if err := s.server.start(); err != nil {
