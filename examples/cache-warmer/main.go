@@ -7,18 +7,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
+
+	"github.com/leaderscope/leaderscope/examples/internal/stage"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
 	var cfg config
 	flag.StringVar(&cfg.redis, "redis", "", "HOST:PORT of a Redis; without it a private one is started")
 	flag.StringVar(&cfg.name, "node", "", "run one node of that name, and not the show")
@@ -28,19 +24,11 @@ func main() {
 	flag.DurationVar(&cfg.fresh, "fresh", 2*time.Second, "how long a partition stays fresh")
 	flag.DurationVar(&cfg.every, "every", 200*time.Millisecond, "time between two looks at the partitions")
 	flag.Parse()
-	if err := cfg.check(); err != nil {
-		fmt.Fprintln(os.Stderr, "cache-warmer:", err)
-		os.Exit(2)
-	}
 	run := show
 	if cfg.name != "" {
 		run = runNode
 	}
-	// Whoever was interrupted has done what was asked.
-	if err := run(ctx, cfg); err != nil && !(ctx.Err() != nil && errors.Is(err, context.Canceled)) {
-		fmt.Fprintln(os.Stderr, "cache-warmer:", err)
-		os.Exit(1)
-	}
+	stage.Main("cache-warmer", cfg.check(), func(ctx context.Context) error { return run(ctx, cfg) })
 }
 
 type config struct {

@@ -37,7 +37,7 @@ func runNode(ctx context.Context, cfg config) error {
 	if _, err := prom.Register(registry, m); err != nil {
 		return err
 	}
-	stop, err := stage.ServeMetrics(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	_, stop, err := stage.ServeMetrics(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	if err != nil {
 		return err
 	}

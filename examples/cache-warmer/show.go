@@ -21,7 +21,7 @@ import (
 type director struct {
 	cfg   config
 	store store
-	nodes []*stage.Node
+	nodes stage.Nodes
 }
 
 // broken is the partition whose source fails at first.
@@ -46,9 +46,7 @@ func show(ctx context.Context, cfg config) (err error) {
 	}
 	d := &director{cfg: cfg, store: store{client: client, prefix: cfg.prefix}}
 	defer func() {
-		for _, n := range d.nodes {
-			n.Kill()
-		}
+		d.nodes.Kill()
 		err = errors.Join(err, d.store.clear(context.WithoutCancel(ctx)))
 	}()
 	return d.play(ctx)
@@ -68,12 +66,8 @@ func (d *director) play(ctx context.Context) error {
 	}
 	fmt.Printf("Two nodes, six partitions, each loads for %v under a lease of %v. The source of partition %s fails.\n\n",
 		10*d.cfg.chunk, d.cfg.lease, broken)
-	for _, name := range []string{"node-a", "node-b"} {
-		n, err := stage.Start(ctx, name, func(line string) { fmt.Printf("  %s: %s\n", name, line) }, d.cfg.args(name)...)
-		if err != nil {
-			return err
-		}
-		d.nodes = append(d.nodes, n)
+	if err := d.nodes.Start(ctx, d.cfg.args, "node-a", "node-b"); err != nil {
+		return err
 	}
 	healthy := slices.DeleteFunc(slices.Clone(partitions), func(p string) bool { return p == broken })
 	if err := d.store.reach(ctx, 2, healthy...); err != nil {
@@ -165,7 +159,7 @@ func (d *director) kill(ctx context.Context) error {
 	}
 	dead := d.nodes[victim]
 	dead.Kill()
-	d.nodes = []*stage.Node{d.nodes[1-victim]}
+	d.nodes = stage.Nodes{d.nodes[1-victim]}
 	killed := time.Now()
 	fmt.Printf("\n%s is killed while it loads partition %s.\n", dead.Name, partition)
 	if err := d.store.reach(ctx, 1, partition); err != nil {

@@ -3,76 +3,53 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/leaderscope/leaderscope/examples/internal/stage"
+	"github.com/leaderscope/leaderscope/examples/internal/stage/stagetest"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
-func newTestStage(t *testing.T) *stage {
+func TestMain(m *testing.M) { stagetest.Main(m, main) }
+
+func newTestDirector(t *testing.T) *director {
 	t.Helper()
-	t.Setenv("TMPDIR", t.TempDir())
-	s, err := newStage(func(name string, e event) { t.Log(name, e.Kind, e.Token, e.Number, e.Text) })
+	d, err := newDirector()
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		if err := s.close(); err != nil {
+		if err := d.close(); err != nil {
 			t.Error(err)
 		}
-		for _, p := range s.nodes {
-			if !p.gone() {
-				t.Errorf("%s still runs", p.name)
-			}
-		}
-		nothingLeft(t)
 	})
+	return d
+}
+
+func (d *director) mustStart(t *testing.T, name string) *actor {
+	t.Helper()
+	a, err := d.start(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return a
 }
 
-func (p *process) gone() bool {
-	select {
-	case <-p.ended:
-		return true
-	default:
-		return false
-	}
-}
-
-func nothingLeft(t *testing.T) {
+func mustAwait(t *testing.T, a *actor, what string, is func(event) bool) event {
 	t.Helper()
-	left, err := filepath.Glob(filepath.Join(os.TempDir(), "leaderscope-fencing-*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
-}
-
-func (s *stage) mustStart(t *testing.T, name string) *process {
-	t.Helper()
-	p, err := s.start(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func mustAwait(t *testing.T, p *process, first int, what string, is func(event) bool) event {
-	t.Helper()
-	e, err := p.awaitAfter(t.Context(), first, what, is)
+	e, err := a.await(t.Context(), 0, what, is)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return e
 }
 
-func mustScrape(t *testing.T, p *process) series {
+func mustScrape(t *testing.T, a *actor) stage.Metrics {
 	t.Helper()
-	shown, err := scrape(t.Context(), p.metrics)
+	shown, err := a.Metrics(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,130 +57,114 @@ func mustScrape(t *testing.T, p *process) series {
 }
 
 // stopAll ends all work and holds what every node exposes then to what it
-// counted, and the ledger to what all of them did. Of a node that was killed
-// the last write may have been made without its knowing.
-func (s *stage) stopAll(t *testing.T, killed ...*process) {
+// counted, unless it has agreed before, and the ledger to what all of them
+// did. Of a node that was killed the last write may have been made without its
+// knowing.
+func (d *director) stopAll(t *testing.T, agreed ...*actor) {
 	t.Helper()
-	written, open := 0, 0
-	for _, p := range killed {
-		said, _ := p.history()
-		written += last(said).Count.Written
-		open += last(said).Count.Failed + 1
-	}
-	for _, p := range s.nodes {
-		if p.gone() {
-			continue
+	var written, open float64
+	for _, a := range d.nodes {
+		switch {
+		case a.Gone():
+			open++
+		case !slices.Contains(agreed, a):
+			agree(t, a)
 		}
-		e, err := p.stop(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		agree(t, p, e.Count)
-		written += e.Count.Written
-		open += e.Count.Failed
+		written += number(wrote)(a.history())
+		open += number(unsure)(a.history())
 	}
-	entries, err := s.ledger.read(t.Context())
+	entries, err := d.ledger.read(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := violations(entries); n != 0 {
 		t.Errorf("%d entries of a term after those of a later: %v", n, entries)
 	}
-	if n := len(entries); n < written || n > written+open {
-		t.Errorf("%d entries, the nodes wrote %d and do not know of %d", n, written, open)
+	if n := float64(len(entries)); n < written || n > written+open {
+		t.Errorf("%v entries, the nodes wrote %v and do not know of %v", n, written, open)
 	}
 }
 
-// agree compares the metrics of a node that has stopped with what it counted.
-func agree(t *testing.T, p *process, counted count) {
+// agree ends a node's work and compares its metrics with what it counted and
+// told.
+func agree(t *testing.T, a *actor) {
 	t.Helper()
-	said, _ := p.history()
-	shown := mustScrape(t, p)
-	terms := float64(counted.Terms)
+	var counts map[string]stage.Count
+	shown := stagetest.Drain(t, a.Node, &counts)
+	stagetest.Agrees(t, a.Node, shown, counts)
+	told := a.history()
 	for metric, want := range map[*catalog.Metric]float64{
-		catalog.Acquired: terms, catalog.TermsEnded: terms, catalog.ExecutionDuration: terms,
-		catalog.ExecutionFailures: float64(counted.Refused), catalog.FencingTokenRegressions: 0,
-		catalog.Active: 0, catalog.Running: 0, catalog.Pending: 0,
-		catalog.Attempts: shown.sum(catalog.Acquired) + shown.sum(catalog.NotAcquired),
+		catalog.Acquired: number(leads)(told), catalog.TermsEnded: number(over)(told), catalog.ExecutionDuration: number(over)(told),
+		catalog.ExecutionFailures: number(refused)(told), catalog.FencingToken: token(told), catalog.FencingTokenRegressions: 0,
 	} {
-		if got := shown.sum(metric); got != want {
-			t.Errorf("%s: %s is %v, counted %v", p.name, metric.Name, got, want)
+		if got := shown.Of(metric.Name); got != want {
+			t.Errorf("%s: %s is %v, told %v", a.Name, metric.Name, got, want)
 		}
-	}
-	if got, want := shown.sum(catalog.FencingToken), token(said); got != want {
-		t.Errorf("%s: token %v, its last term had %v", p.name, got, want)
-	}
-	if n := number(said, over); n != counted.Terms {
-		t.Errorf("%s: %d terms, %d of them over", p.name, counted.Terms, n)
 	}
 }
 
 func TestTheStaleWriteOfALeaderThatWasSuspendedIsRefused_C05_C16(t *testing.T) {
-	s := newTestStage(t)
-	paused, other, err := s.suspendAndResume(t.Context(), func(text string) { t.Log(text) })
+	d := newTestDirector(t)
+	paused, other, err := d.suspendAndResume(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	shown := mustScrape(t, paused)
-	stale := mustAwait(t, paused, 0, "a refusal", of(refused))
-	ended := mustAwait(t, paused, 0, "the end of its term", of(over))
-	said, _ := other.history()
-	if later := uint64(token(said)); stale.Token >= later || stale.Count.Refused != 1 {
-		t.Errorf("token %d was refused %d times, the other has %d", stale.Token, stale.Count.Refused, later)
+	stale := mustAwait(t, paused, "a refusal", of(refused))
+	ended := mustAwait(t, paused, "the end of the term", of(over))
+	times := number(refused)(paused.history())
+	if later := uint64(token(other.history())); stale.Token >= later || times != 1 {
+		t.Errorf("token %d was refused %v times, the other has %d", stale.Token, times, later)
 	}
-	if got := shown.sum(catalog.WorkAfterLoss); got < stale.Late || got > ended.Late || stale.Late <= 0 {
+	if got := shown.Of(catalog.WorkAfterLoss.Name); got < stale.Late || got > ended.Late || stale.Late <= 0 {
 		t.Errorf("%v s of work after loss, want between %v and %v", got, stale.Late, ended.Late)
 	}
 	for metric, want := range map[*catalog.Metric]float64{
 		catalog.Active: 0, catalog.Running: 0, catalog.TermsEnded: 1, catalog.LeaseOverruns: 1, catalog.ExecutionFailures: 1,
 	} {
-		if got := shown.sum(metric); got != want {
+		if got := shown.Of(metric.Name); got != want {
 			t.Errorf("suspended: %s is %v, want %v", metric.Name, got, want)
 		}
 	}
-	if released := shown[catalog.TermsEnded.Name+`{cause="released"}`]; released != 0 {
+	if released := shown.Of(catalog.TermsEnded.Name, "cause", "released"); released != 0 {
 		t.Error("the lost term counts as released")
 	}
-	s.stopAll(t)
+	d.stopAll(t)
 }
 
 func TestAKilledLeaderIsFollowedUnderAHigherToken(t *testing.T) {
-	s := newTestStage(t)
-	killed := s.mustStart(t, "node-1")
-	mustAwait(t, killed, 0, "its second entry", entry2)
-	other := s.mustStart(t, "node-2")
-	killed.kill()
-	mustAwait(t, other, 0, "its second entry", entry2)
-	before, _ := killed.history()
-	after, _ := other.history()
-	if token(after) <= token(before) {
-		t.Errorf("token %v follows %v", token(after), token(before))
+	d := newTestDirector(t)
+	killed := d.mustStart(t, "node-1")
+	mustAwait(t, killed, "the second entry", entry2)
+	other := d.mustStart(t, "node-2")
+	killed.Kill()
+	mustAwait(t, other, "the second entry", entry2)
+	if before, after := token(killed.history()), token(other.history()); after <= before {
+		t.Errorf("token %v follows %v", after, before)
 	}
-	again := s.mustStart(t, "node-1")
-	if err := other.order(orderStop); err != nil {
-		t.Fatal(err)
-	}
-	mustAwait(t, again, 0, "its second entry", entry2)
-	s.stopAll(t, killed)
+	again := d.mustStart(t, "node-1")
+	agree(t, other)
+	mustAwait(t, again, "the second entry", entry2)
+	d.stopAll(t, other)
 }
 
 func TestTheLedgerStaysInTurnWhenEtcdRestarts(t *testing.T) {
-	s := newTestStage(t)
+	d := newTestDirector(t)
 	writes := func(e event) bool { return e.Kind == wrote }
-	one := s.mustStart(t, "node-1")
-	mustAwait(t, one, 0, "an entry", writes)
-	two := s.mustStart(t, "node-2")
-	before := one.now()
-	s.server.stop()
-	if err := s.server.start(); err != nil {
+	one := d.mustStart(t, "node-1")
+	mustAwait(t, one, "an entry", writes)
+	two := d.mustStart(t, "node-2")
+	before := len(one.history())
+	d.server.Down()
+	if err := d.server.Up(); err != nil {
 		t.Fatal(err)
 	}
 	anyone := make(chan error, 2)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	for p, first := range map[*process]int{one: before, two: 0} {
+	for a, first := range map[*actor]int{one: before, two: 0} {
 		go func() {
-			_, err := p.awaitAfter(ctx, first, "an entry after the restart", writes)
+			_, err := a.await(ctx, first, "an entry after the restart", writes)
 			anyone <- err
 		}()
 	}
@@ -211,41 +172,17 @@ func TestTheLedgerStaysInTurnWhenEtcdRestarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	s.stopAll(t)
+	d.stopAll(t)
 }
 
 func TestTheShow(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	var out bytes.Buffer
-	if err := play(t.Context(), &out, false); err != nil {
-		t.Fatal(err)
-	}
+	printed := stagetest.Show(t)
 	for _, want := range []string{"node-1 goes on", "was refused", "0 of them out of turn", "1 (1)"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is missing from\n%s", want, out.String())
+		if !strings.Contains(printed, want) {
+			t.Errorf("%q is missing from\n%s", want, printed)
 		}
 	}
-	nothingLeft(t)
 }
 
-func TestAnInterruptedShowLeavesNothing(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	ctx, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
-	out := writerFunc(func(line []byte) {
-		if bytes.Contains(line, []byte("suspended:")) {
-			interrupt() // a node stands still then
-		}
-	})
-	if err := play(ctx, out, false); !errors.Is(err, context.Canceled) {
-		t.Errorf("the interrupted show ended with %v", err)
-	}
-	nothingLeft(t)
-}
-
-type writerFunc func([]byte)
-
-func (f writerFunc) Write(b []byte) (int, error) {
-	f(b)
-	return len(b), nil
-}
+// A node stands still when it is interrupted.
+func TestAnInterruptedShowLeavesNothing(t *testing.T) { stagetest.Interrupt(t, "suspended:") }

@@ -3,6 +3,5 @@
 // write, another takes over, and the first goes on: it does write, and the
 // ledger refuses, because it has seen a higher token.
 //
-// node.go and ledger.go are what a service would write. The rest is the
-// stage: process.go and server.go run nodes and an etcd, play.go the show.
+// node.go and ledger.go are what a service would write, play.go is the show.
 package main

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -19,6 +21,8 @@ type ledger struct {
 	client *clientv3.Client
 	prefix string
 }
+
+func newLedger(client *clientv3.Client) ledger { return ledger{client, "/" + lockName + "/"} }
 
 func (l ledger) tokenKey() string { return l.prefix + "token" }
 func (l ledger) entries() string  { return l.prefix + "entries/" }

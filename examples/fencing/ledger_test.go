@@ -1,32 +1,36 @@
+//go:build unix
+
 package main
 
 import (
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
+	"github.com/leaderscope/leaderscope/examples/internal/stage/etcd"
 )
 
-func newLedger(t *testing.T) ledger {
+func newTestLedger(t *testing.T) ledger {
 	t.Helper()
-	s := &server{dir: filepath.Join(t.TempDir(), "etcd")}
-	if err := s.start(); err != nil {
+	s, err := etcd.Start()
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.stop)
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{s.address}, Logger: zap.NewNop()})
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	client, err := connect(s.Address())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { client.Close() })
-	return ledger{client, "/" + t.Name() + "/"}
+	return newLedger(client)
 }
 
 func TestTheLedgerRefusesATokenBelowTheHighestThatItHasSeen(t *testing.T) {
-	l := newLedger(t)
+	l := newTestLedger(t)
 	if err := l.append(t.Context(), 1, 1, "too early"); !errors.Is(err, errStale) {
 		t.Errorf("a ledger that was not opened took an entry: %v", err)
 	}
@@ -87,33 +91,5 @@ func TestViolationsAreEntriesOfATermAfterThoseOfALater(t *testing.T) {
 				t.Errorf("%d violations, want %d", got, c.want)
 			}
 		})
-	}
-}
-
-func TestSeriesAreReadWithoutTheLocksLabel(t *testing.T) {
-	got, err := parse(strings.NewReader(`# TYPE leader_active gauge
-leader_active{lock_name="ledger-writer"} 1
-# TYPE leader_terms_ended_total counter
-leader_terms_ended_total{cause="lost",lock_name="ledger-writer"} 2
-leader_terms_ended_total{cause="released",lock_name="ledger-writer"} 3
-# TYPE leader_execution_duration_seconds histogram
-leader_execution_duration_seconds_bucket{lock_name="ledger-writer",le="+Inf"} 5
-leader_execution_duration_seconds_sum{lock_name="ledger-writer"} 7
-leader_execution_duration_seconds_count{lock_name="ledger-writer"} 5
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := series{
-		"leader_active": 1, `leader_terms_ended_total{cause="lost"}`: 2, `leader_terms_ended_total{cause="released"}`: 3,
-		"leader_execution_duration_seconds": 5,
-	}
-	if len(got) != len(want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-	for k, v := range want {
-		if got[k] != v {
-			t.Errorf("%s is %v, want %v", k, got[k], v)
-		}
 	}
 }

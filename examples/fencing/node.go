@@ -1,16 +1,21 @@
+//go:build unix
+
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"net"
-	"net/http"
+	"fmt"
+	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 
+	"github.com/leaderscope/leaderscope/examples/internal/stage"
 	"github.com/leaderscope/leaderscope/exporter/prom"
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/etcdlock"
@@ -29,37 +34,76 @@ type node struct {
 	client *clientv3.Client
 	ledger ledger
 	writer *instrument.Election
-	count  count
+	tally  stage.Tally // what it counts itself, to be compared
 
-	tell    func(event) // what happens
-	between func(event) // where the show suspends a node
+	tell   func(event)      // what happens
+	before func(number int) // where the show suspends a node
 }
 
-// count is what a node counts itself, to be held against its metrics.
-type count struct {
-	Terms   int // begun
-	Written int
-	Refused int
-	Failed  int // writes of which nobody knows whether they were made
+// event is what a node tells of its writing.
+type event struct {
+	Kind   string
+	Token  uint64
+	Number int     // of the entry
+	Text   string  // why it was refused
+	Late   float64 // seconds for which its lease is over
 }
 
-// election is the middleware around the lock; stop ends its /metrics.
-func election() (writer *instrument.Election, address string, stop func(), err error) {
+// Kinds of events.
+const (
+	leads   = "leads"
+	wrote   = "wrote"
+	refused = "refused"
+	unsure  = "unsure" // nobody knows whether the entry was written
+	over    = "over"   // its term
+)
+
+// runNode is one node of the service, until ctx ends. args are its name, where
+// its etcd is and, if any, the entry before which it is suspended, once.
+func runNode(ctx context.Context, args []string) error {
+	client, err := connect(args[1])
+	if err != nil {
+		return err
+	}
+	defer client.Close()
 	m, err := instrument.New(instrument.WithRedactor(redact.Raw()))
 	if err != nil {
-		return nil, "", nil, err
+		return err
 	}
-	address, stop, err = serveMetrics(m)
+	defer m.Close()
+	registry := prometheus.NewRegistry()
+	if _, err := prom.Register(registry, m); err != nil {
+		return err
+	}
+	address, stop, err := stage.ServeMetrics(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	if err != nil {
-		return nil, "", nil, err
+		return err
 	}
-	return m.Election(lockName, instrument.Hold(), instrument.LeaseDuration(lease), instrument.Backend("etcd")), address, stop, nil
+	defer stop()
+	fmt.Println("is there,", address)
+
+	events := json.NewEncoder(os.Stdout)
+	n := &node{
+		name: args[0], client: client, ledger: newLedger(client),
+		writer: m.Election(lockName, instrument.Hold(), instrument.LeaseDuration(lease), instrument.Backend("etcd")),
+		tell:   func(e event) { _ = events.Encode(e) }, // without a reader the node ends
+		before: suspendOnce(args[2:]),
+	}
+	work, leave := stage.Cues(ctx)
+	n.run(work)
+	err = stage.Report(n.tally.Counts())
+	leave()
+	return err
+}
+
+func connect(etcd string) (*clientv3.Client, error) {
+	return clientv3.New(clientv3.Config{Endpoints: []string{etcd}, Logger: zap.NewNop()})
 }
 
 // run campaigns, writes while it leads, and campaigns again, until ctx ends.
 func (n *node) run(ctx context.Context) {
 	for ctx.Err() == nil && n.ledger.open(ctx) != nil {
-		wait(ctx, every) // the backend is away
+		stage.Wait(ctx, every) // the backend is away
 	}
 	elector := etcdlock.NewElection(n.client, "/"+lockName+"/leader", n.name, lease)
 	for ctx.Err() == nil {
@@ -69,10 +113,13 @@ func (n *node) run(ctx context.Context) {
 			end = leaseEnd(term)
 			return err
 		})
-		if !end.IsZero() {
-			n.say(event{Kind: over, Text: text(err), Late: time.Since(end).Seconds()})
+		if end.IsZero() {
+			n.tally.Missed(n.writer.Label())
+		} else {
+			n.tally.Ran(n.writer.Label(), errors.Is(err, errStale))
+			n.tell(event{Kind: over, Late: time.Since(end).Seconds()})
 		}
-		wait(ctx, every)
+		stage.Wait(ctx, every)
 	}
 }
 
@@ -80,23 +127,20 @@ func (n *node) run(ctx context.Context) {
 // between the two anything may happen.
 func (n *node) write(ctx context.Context, term *instrument.Term) error {
 	token, _ := term.FencingToken()
-	n.count.Terms++
-	n.say(event{Kind: leads, Token: token})
+	n.tell(event{Kind: leads, Token: token})
 	for number := 1; ctx.Err() == nil; number++ {
-		n.between(event{Kind: between, Token: token, Number: number})
+		n.before(number)
 		err := n.append(ctx, token, number)
 		switch {
 		case errors.Is(err, errStale):
-			n.count.Refused++
-			n.say(event{Kind: refused, Token: token, Number: number, Text: err.Error(), Late: time.Since(leaseEnd(term)).Seconds()})
+			n.tell(event{Kind: refused, Token: token, Number: number, Text: err.Error(), Late: time.Since(leaseEnd(term)).Seconds()})
 			return err
 		case err != nil:
-			n.count.Failed++
+			n.tell(event{Kind: unsure, Token: token, Number: number})
 		default:
-			n.count.Written++
-			n.say(event{Kind: wrote, Token: token, Number: number})
+			n.tell(event{Kind: wrote, Token: token, Number: number})
 		}
-		wait(ctx, every)
+		stage.Wait(ctx, every)
 	}
 	return nil
 }
@@ -109,35 +153,4 @@ func (n *node) append(ctx context.Context, token uint64, number int) error {
 	return n.ledger.append(ctx, token, number, n.name)
 }
 
-func (n *node) say(e event) {
-	e.Count = n.count
-	n.tell(e)
-}
-
 func leaseEnd(term *instrument.Term) time.Time { return term.Unwrap().(instrument.Expirer).Expiry() }
-
-func serveMetrics(m *instrument.Middleware) (address string, stop func(), err error) {
-	registry := prometheus.NewRegistry()
-	if _, err := prom.Register(registry, m); err != nil {
-		return "", nil, err
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, err
-	}
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
-	go server.Serve(listener)
-	return listener.Addr().String(), func() { server.Close() }, nil
-}
-
-// wait sleeps for d, or until ctx ends.
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}

@@ -4,11 +4,20 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
+	"os"
+	"os/signal"
+	"strconv"
 	"sync"
 	"syscall"
+	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/leaderscope/leaderscope/examples/internal/stage"
+	"github.com/leaderscope/leaderscope/examples/internal/stage/etcd"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
@@ -17,113 +26,184 @@ suspended just before a write. The ledger is a store that checks tokens.
 
 `
 
-// play is the show; with keep the nodes go on until ctx ends.
-func play(ctx context.Context, out io.Writer, keep bool) (err error) {
-	out = &lines{out: out}
-	fmt.Fprintf(out, introduction, lease)
-	s, err := newStage(func(name string, e event) {
-		if text := describe(e); text != "" {
-			fmt.Fprintf(out, "%s  %s\n", name, text)
-		}
-	})
-	defer func() {
-		if closed := s.close(); err == nil {
-			err = closed
-		}
-	}()
+// show plays the show; with keep the nodes go on until ctx ends.
+func show(ctx context.Context, keep bool) (err error) {
+	fmt.Printf(introduction, lease)
+	d, err := newDirector()
 	if err != nil {
 		return err
 	}
-	paused, other, err := s.suspendAndResume(ctx, func(text string) { fmt.Fprintf(out, "        %s\n", text) })
+	defer func() { err = errors.Join(err, d.close()) }()
+	paused, other, err := d.suspendAndResume(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.report(ctx, out, paused, other); err != nil {
+	if err := d.report(ctx, paused, other); err != nil {
 		return err
 	}
 	if keep {
-		fmt.Fprintf(out, "\nThe nodes go on until Ctrl-C:\n  %s\n  %s\n", paused.metrics, other.metrics)
+		fmt.Printf("\nThe nodes go on until Ctrl-C:\n  %s\n  %s\n", paused.Address(), other.Address())
 		<-ctx.Done()
 	}
 	return nil
 }
 
-// lines lets the nodes' listeners and the show write one after another.
-type lines struct {
-	mu  sync.Mutex
-	out io.Writer
+// director plays the show, over an etcd of its own.
+type director struct {
+	server *etcd.Server
+	client *clientv3.Client
+	ledger ledger
+	nodes  []*actor
 }
 
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.out.Write(b)
+func newDirector() (*director, error) {
+	server, err := etcd.Start()
+	if err != nil {
+		return nil, err
+	}
+	client, err := connect(server.Address())
+	if err != nil {
+		return nil, errors.Join(err, server.Close())
+	}
+	return &director{server: server, client: client, ledger: newLedger(client)}, nil
 }
 
-// suspendAndResume is the story: it returns the node that was suspended, and
-// the one that took over, when the former has given up.
-func (s *stage) suspendAndResume(ctx context.Context, say func(string)) (paused, other *process, err error) {
-	if paused, err = s.start(ctx, "node-1"); err != nil {
-		return nil, nil, err
+// close ends all nodes and removes what was stored.
+func (d *director) close() error {
+	for _, a := range d.nodes {
+		a.Kill()
 	}
-	if _, err = paused.await(ctx, "its second entry", entry2); err != nil {
-		return nil, nil, err
-	}
-	if other, err = s.start(ctx, "node-2"); err != nil {
-		return nil, nil, err
-	}
-	if err = paused.order(orderHold); err != nil {
-		return nil, nil, err
-	}
-	if _, err = paused.await(ctx, "its next write", of(between)); err != nil {
-		return nil, nil, err
-	}
-	say("node-1 is suspended: it has looked at its term, and not yet written")
-	if err = paused.signal(syscall.SIGSTOP); err != nil {
-		return nil, nil, err
-	}
-	if _, err = other.await(ctx, "its second entry", entry2); err != nil {
-		return nil, nil, err
-	}
-	say("node-1 goes on")
-	if err = paused.order(orderGo); err != nil {
-		return nil, nil, err
-	}
-	if err = paused.signal(syscall.SIGCONT); err != nil {
-		return nil, nil, err
-	}
-	_, err = paused.await(ctx, "the end of its term", of(over))
-	return paused, other, err
+	return errors.Join(d.client.Close(), d.server.Close())
 }
+
+// start starts a node; args may say before which entry it is suspended.
+func (d *director) start(ctx context.Context, name string, args ...string) (*actor, error) {
+	a := &actor{}
+	n, err := stage.Start(ctx, name, func(line string) { a.hear(name, line) }, append([]string{name, d.server.Address()}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	a.Node = n
+	d.nodes = append(d.nodes, a)
+	return a, nil
+}
+
+// actor is a node, and what it has told.
+type actor struct {
+	*stage.Node
+	mu   sync.Mutex
+	told []event
+}
+
+// hear takes a line of the node: an event, or something for who watches.
+func (a *actor) hear(name, line string) {
+	var e event
+	if json.Unmarshal([]byte(line), &e) == nil {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.told = append(a.told, e)
+		line = describe(e)
+	}
+	if line != "" {
+		fmt.Printf("%s  %s\n", name, line)
+	}
+}
+
+// history is all that the node has told.
+func (a *actor) history() []event {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.told
+}
+
+// await waits for an event beyond the first of them and returns it.
+func (a *actor) await(ctx context.Context, first int, what string, is func(event) bool) (found event, err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	err = stage.Until(ctx, what+" of "+a.Name, func(context.Context) (bool, error) {
+		gone := a.Gone()
+		for _, e := range a.history()[first:] {
+			if is(e) {
+				found = e
+				return true, nil
+			}
+		}
+		if gone {
+			return false, fmt.Errorf("%s ended before %s", a.Name, what)
+		}
+		return false, nil
+	})
+	return found, err
+}
+
+func of(kind string) func(event) bool { return func(e event) bool { return e.Kind == kind } }
 
 func entry2(e event) bool { return e.Kind == wrote && e.Number == 2 }
 
-// report prints what the two nodes expose, beside what they counted.
-func (s *stage) report(ctx context.Context, out io.Writer, paused, other *process) error {
-	entries, err := s.ledger.read(ctx)
+// suspendAndResume is the story: it returns the node that was suspended, and
+// the one that took over, when the former has given up.
+func (d *director) suspendAndResume(ctx context.Context) (paused, other *actor, err error) {
+	if paused, err = d.start(ctx, "node-1", "3"); err != nil {
+		return nil, nil, err
+	}
+	if _, err = paused.await(ctx, 0, "the second entry", entry2); err != nil {
+		return nil, nil, err
+	}
+	if other, err = d.start(ctx, "node-2"); err != nil {
+		return nil, nil, err
+	}
+	fmt.Println("        node-1 is suspended: it has looked at its term, and not yet written")
+	if _, err = other.await(ctx, 0, "the second entry", entry2); err != nil {
+		return nil, nil, err
+	}
+	fmt.Println("        node-1 goes on")
+	paused.Continue()
+	_, err = paused.await(ctx, 0, "the end of the term", of(over))
+	return paused, other, err
+}
+
+// suspendOnce is for the node: it stops the process (SIGSTOP) before the entry
+// of that number, until the director lets it go on. Nothing is done without a
+// number, and nothing before that entry of another term.
+func suspendOnce(number []string) (before func(int)) {
+	return func(n int) {
+		if len(number) == 0 || number[0] != strconv.Itoa(n) {
+			return
+		}
+		number = nil
+		resumed := make(chan os.Signal, 1)
+		signal.Notify(resumed, syscall.SIGCONT)
+		defer signal.Stop(resumed)
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		<-resumed // this thread may run on for a moment
+	}
+}
+
+// report prints what the two nodes expose, beside what they told.
+func (d *director) report(ctx context.Context, paused, other *actor) error {
+	entries, err := d.ledger.read(ctx)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nThe ledger has %d entries, %d of them out of turn.\n\n", len(entries), violations(entries))
-	fmt.Fprintf(out, "%-40s %21s %21s\n", "", paused.name, other.name)
-	fmt.Fprintf(out, "%-40s %21s %21s\n", "", "metric (counted)", "metric (counted)")
+	fmt.Printf("\nThe ledger has %d entries, %d of them out of turn.\n\n", len(entries), violations(entries))
+	fmt.Printf("%-40s %21s %21s\n", "", paused.Name, other.Name)
+	fmt.Printf("%-40s %21s %21s\n", "", "metric (counted)", "metric (counted)")
 	var cells [2][]string
-	for i, p := range []*process{paused, other} {
-		shown, err := scrape(ctx, p.metrics)
+	for i, a := range []*actor{paused, other} {
+		shown, err := a.Metrics(ctx)
 		if err != nil {
 			return err
 		}
-		said, _ := p.history()
 		for _, row := range rows {
-			cell := fmt.Sprint(short(shown.sum(row.metric)))
+			cell := short(shown.Of(row.metric.Name))
 			if row.counted != nil {
-				cell += fmt.Sprintf(" (%v)", short(row.counted(said)))
+				cell += fmt.Sprintf(" (%v)", short(row.counted(a.history())))
 			}
 			cells[i] = append(cells[i], cell)
 		}
 	}
 	for i, row := range rows {
-		fmt.Fprintf(out, "%-40s %21s %21s\n", row.metric.Name, cells[0][i], cells[1][i])
+		fmt.Printf("%-40s %21s %21s\n", row.metric.Name, cells[0][i], cells[1][i])
 	}
 	return nil
 }
@@ -134,31 +214,31 @@ var rows = []struct {
 	metric  *catalog.Metric
 	counted func([]event) float64
 }{
-	{catalog.Acquired, func(said []event) float64 { return float64(last(said).Count.Terms) }},
+	{catalog.Acquired, number(leads)},
 	{catalog.FencingToken, token},
 	{catalog.Active, nil},
 	{catalog.Running, nil},
-	{catalog.TermsEnded, func(said []event) float64 { return float64(number(said, over)) }},
-	{catalog.LeaseOverruns, func(said []event) float64 { return float64(number(said, refused)) }},
-	{catalog.ExecutionFailures, func(said []event) float64 { return float64(last(said).Count.Refused) }},
+	{catalog.TermsEnded, number(over)},
+	{catalog.LeaseOverruns, number(refused)},
+	{catalog.ExecutionFailures, number(refused)},
 	{catalog.WorkAfterLoss, late},
 	{catalog.FencingTokenRegressions, nil},
 }
 
-func last(said []event) event { return said[len(said)-1] }
-
-func number(said []event, kind string) (n int) {
-	for _, e := range said {
-		if e.Kind == kind {
-			n++
+func number(kind string) func([]event) float64 {
+	return func(told []event) (n float64) {
+		for _, e := range told {
+			if e.Kind == kind {
+				n++
+			}
 		}
+		return n
 	}
-	return n
 }
 
 // token is that of the node's last term.
-func token(said []event) (t float64) {
-	for _, e := range said {
+func token(told []event) (t float64) {
+	for _, e := range told {
 		if e.Kind == leads {
 			t = float64(e.Token)
 		}
@@ -167,8 +247,8 @@ func token(said []event) (t float64) {
 }
 
 // late is how long after its lease the node's refused writes came, in all.
-func late(said []event) (seconds float64) {
-	for _, e := range said {
+func late(told []event) (seconds float64) {
+	for _, e := range told {
 		if e.Kind == refused {
 			seconds += e.Late
 		}
@@ -181,19 +261,14 @@ func short(v float64) string { return fmt.Sprintf("%.4g", v) }
 
 // describe is an event in words; empty when it is not worth a line.
 func describe(e event) string {
-	switch e.Kind {
-	case ready:
-		return "is there, http://" + e.Text + "/metrics"
-	case leads:
+	switch {
+	case e.Kind == leads:
 		return fmt.Sprintf("leads, token %d", e.Token)
-	case wrote:
-		if e.Number > 3 {
-			return ""
-		}
+	case e.Kind == wrote && e.Number <= 3:
 		return fmt.Sprintf("wrote entry %d", e.Number)
-	case refused:
+	case e.Kind == refused:
 		return fmt.Sprintf("entry %d was refused %.1f s after its lease: %s", e.Number, e.Late, e.Text)
-	case over:
+	case e.Kind == over:
 		return "leads no more"
 	default:
 		return ""

@@ -7,18 +7,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
+
+	"github.com/leaderscope/leaderscope/examples/internal/stage"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
 	var cfg config
 	flag.StringVar(&cfg.postgres, "postgres", "", "DSN of a PostgreSQL; without it a private one is started")
 	flag.StringVar(&cfg.schema, "schema", "public", "of an instance's tables")
@@ -27,19 +23,11 @@ func main() {
 	flag.DurationVar(&cfg.budget, "budget", 5*time.Second, "how long a migration may take")
 	flag.DurationVar(&cfg.batch, "batch", 50*time.Millisecond, "how long each of its ten batches takes")
 	flag.Parse()
-	if err := cfg.check(); err != nil {
-		fmt.Fprintln(os.Stderr, "migration-gate:", err)
-		os.Exit(2)
-	}
 	run := show
 	if cfg.name != "" {
 		run = runInstance
 	}
-	// Whoever was interrupted has done what was asked.
-	if err := run(ctx, cfg); err != nil && !(ctx.Err() != nil && errors.Is(err, context.Canceled)) {
-		fmt.Fprintln(os.Stderr, "migration-gate:", err)
-		os.Exit(1)
-	}
+	stage.Main("migration-gate", cfg.check(), func(ctx context.Context) error { return run(ctx, cfg) })
 }
 
 type config struct {

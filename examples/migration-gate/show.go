@@ -19,7 +19,7 @@ import (
 type director struct {
 	cfg   config
 	db    *sql.DB
-	nodes []*stage.Node
+	nodes stage.Nodes
 }
 
 // show starts instances and shows how they pass the gate.
@@ -67,7 +67,7 @@ func prepare(ctx context.Context, cfg config) (*sql.DB, error) {
 
 func (d *director) play(ctx context.Context) error {
 	fmt.Println("Three instances start at once, on a schema that lacks 0001-cents.")
-	if err := d.start(ctx, d.cfg, "instance-a", "instance-b", "instance-c"); err != nil {
+	if err := d.nodes.Start(ctx, d.cfg.args, "instance-a", "instance-b", "instance-c"); err != nil {
 		return err
 	}
 	if err := d.outcomes(ctx, migrated, alreadyApplied, alreadyApplied); err != nil {
@@ -80,7 +80,7 @@ func (d *director) play(ctx context.Context) error {
 	fmt.Println("\nAn instance looks in the wrong schema, and cannot read the marker.")
 	astray := d.cfg
 	astray.schema = "pg_temp"
-	if err := d.start(ctx, astray, "instance-d"); err != nil {
+	if err := d.nodes.Start(ctx, astray.args, "instance-d"); err != nil {
 		return err
 	}
 	if err := d.outcomes(ctx, none); err != nil {
@@ -90,7 +90,7 @@ func (d *director) play(ctx context.Context) error {
 	slow := d.cfg
 	slow.migration, slow.budget = "0002-currency", d.cfg.batch*batches/2
 	fmt.Printf("\nTwo instances want 0002-currency, which takes twice its budget of %v.\n", slow.budget)
-	if err := d.start(ctx, slow, "instance-e", "instance-f"); err != nil {
+	if err := d.nodes.Start(ctx, slow.args, "instance-e", "instance-f"); err != nil {
 		return err
 	}
 	if err := d.headroom(ctx); err != nil {
@@ -100,18 +100,6 @@ func (d *director) play(ctx context.Context) error {
 		return err
 	}
 	return d.whole(ctx, slow)
-}
-
-// start starts instances.
-func (d *director) start(ctx context.Context, cfg config, names ...string) error {
-	for _, name := range names {
-		n, err := stage.Start(ctx, name, func(line string) { fmt.Printf("  %s: %s\n", name, line) }, cfg.args(name)...)
-		if err != nil {
-			return err
-		}
-		d.nodes = append(d.nodes, n)
-	}
-	return nil
 }
 
 // onOneLine takes the line breaks out of an error of pgx, unless it is that of
@@ -193,8 +181,6 @@ func (d *director) whole(ctx context.Context, cfg config) error {
 }
 
 func (d *director) dismiss() {
-	for _, n := range d.nodes {
-		n.Kill()
-	}
+	d.nodes.Kill()
 	d.nodes = nil
 }

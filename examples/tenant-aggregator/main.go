@@ -7,21 +7,17 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
+
+	"github.com/leaderscope/leaderscope/examples/internal/stage"
 )
 
 // keyVariable holds the key of the label hashes, the same for all nodes.
 const keyVariable = "TENANT_AGGREGATOR_KEY"
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
 	var cfg nodeConfig
 	flag.StringVar(&cfg.redis, "redis", "", "HOST:PORT of a Redis; without it a private one is started")
 	flag.StringVar(&cfg.name, "node", "", "run one node of that name, and not the show")
@@ -34,15 +30,7 @@ func main() {
 	if cfg.name != "" {
 		run = runNode
 	}
-	if err := cfg.check(); err != nil {
-		fmt.Fprintln(os.Stderr, "tenant-aggregator:", err)
-		os.Exit(2)
-	}
-	// Whoever was interrupted has done what was asked.
-	if err := run(ctx, cfg); err != nil && !(ctx.Err() != nil && errors.Is(err, context.Canceled)) {
-		fmt.Fprintln(os.Stderr, "tenant-aggregator:", err)
-		os.Exit(1)
-	}
+	stage.Main("tenant-aggregator", cfg.check(), func(ctx context.Context) error { return run(ctx, cfg) })
 }
 
 func (cfg nodeConfig) check() error {

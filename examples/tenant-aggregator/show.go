@@ -24,7 +24,7 @@ type director struct {
 	cfg   nodeConfig
 	store store
 	label func(tenant string) string
-	nodes []*stage.Node
+	nodes stage.Nodes
 }
 
 // show starts three nodes and shows what the locks are for.
@@ -50,9 +50,7 @@ func show(ctx context.Context, cfg nodeConfig) (err error) {
 	}
 	d := &director{cfg: cfg, store: store{client, cfg.prefix}, label: label}
 	defer func() {
-		for _, n := range d.nodes {
-			n.Kill()
-		}
+		d.nodes.Kill()
 		err = errors.Join(err, d.store.clear(context.WithoutCancel(ctx)))
 	}()
 	return d.play(ctx)
@@ -82,12 +80,8 @@ func (d *director) play(ctx context.Context) error {
 	if err := d.store.add(ctx, "hooli", true); err != nil {
 		return err
 	}
-	for _, name := range []string{"node-a", "node-b", "node-c"} {
-		n, err := stage.Start(ctx, name, func(line string) { fmt.Printf("  %s: %s\n", name, line) }, d.cfg.args(name)...)
-		if err != nil {
-			return err
-		}
-		d.nodes = append(d.nodes, n)
+	if err := d.nodes.Start(ctx, d.cfg.args, "node-a", "node-b", "node-c"); err != nil {
+		return err
 	}
 	fmt.Println("Three nodes, five tenants, a lock per tenant. The events of hooli cannot be read.")
 	if err := d.reach(ctx, 5, healthy...); err != nil {

@@ -7,18 +7,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
+
+	"github.com/leaderscope/leaderscope/examples/internal/stage"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
 	var cfg config
 	flag.StringVar(&cfg.postgres, "postgres", "", "DSN of a PostgreSQL; without it a private one is started")
 	flag.StringVar(&cfg.schema, "schema", "public", "of a node's table")
@@ -27,19 +23,11 @@ func main() {
 	flag.DurationVar(&cfg.every, "every", 100*time.Millisecond, "time between two polls that find nothing")
 	flag.IntVar(&cfg.limit, "limit", 4, "attempts after which a webhook is FAILED")
 	flag.Parse()
-	if err := cfg.check(); err != nil {
-		fmt.Fprintln(os.Stderr, "webhook-poller:", err)
-		os.Exit(2)
-	}
 	run := show
 	if cfg.name != "" {
 		run = runNode
 	}
-	// Whoever was interrupted has done what was asked.
-	if err := run(ctx, cfg); err != nil && !(ctx.Err() != nil && errors.Is(err, context.Canceled)) {
-		fmt.Fprintln(os.Stderr, "webhook-poller:", err)
-		os.Exit(1)
-	}
+	stage.Main("webhook-poller", cfg.check(), func(ctx context.Context) error { return run(ctx, cfg) })
 }
 
 type config struct {

@@ -21,7 +21,7 @@ type director struct {
 	cfg      config
 	db       *sql.DB
 	receiver *receiver
-	nodes    []*stage.Node
+	nodes    stage.Nodes
 }
 
 // show starts two nodes and shows what becomes of webhooks.
@@ -47,9 +47,7 @@ func show(ctx context.Context, cfg config) (err error) {
 	defer r.close()
 	d := &director{cfg: cfg, db: db, receiver: r}
 	defer func() {
-		for _, n := range d.nodes {
-			n.Kill()
-		}
+		d.nodes.Kill()
 		_, dropped := db.ExecContext(context.WithoutCancel(ctx), "DROP SCHEMA "+cfg.schema+" CASCADE")
 		err = errors.Join(err, dropped)
 	}()
@@ -90,12 +88,8 @@ func (cfg config) args(name string) []string {
 }
 
 func (d *director) play(ctx context.Context) error {
-	for _, name := range []string{"node-a", "node-b"} {
-		n, err := stage.Start(ctx, name, func(line string) { fmt.Printf("  %s: %s\n", name, line) }, d.cfg.args(name)...)
-		if err != nil {
-			return err
-		}
-		d.nodes = append(d.nodes, n)
+	if err := d.nodes.Start(ctx, d.cfg.args, "node-a", "node-b"); err != nil {
+		return err
 	}
 	leader, standby, err := d.leader(ctx)
 	if err != nil {
@@ -127,7 +121,7 @@ func (d *director) play(ctx context.Context) error {
 	}
 	leader.Kill()
 	killed := time.Now()
-	d.nodes = []*stage.Node{standby}
+	d.nodes = stage.Nodes{standby}
 	if err := d.settled(ctx); err != nil {
 		return err
 	}

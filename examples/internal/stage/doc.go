@@ -1,5 +1,4 @@
-// Package stage is what the examples play on: a private Redis or PostgreSQL,
-// and copies of the running program as nodes that can be killed, suspended and
-// read. Nothing of it is needed to use leaderscope; a service is in an
+// Package stage is what the examples play on: private servers, and copies of
+// the running program as nodes that can be killed, suspended and read. Nothing of it is needed to use leaderscope; a service is in an
 // example's node.go.
 package stage

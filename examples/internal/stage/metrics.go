@@ -5,6 +5,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"time"
@@ -14,24 +15,25 @@ import (
 )
 
 // ServeMetrics is for the node: it serves h at /metrics on a free port of the
-// loopback and prints where.
-func ServeMetrics(h http.Handler) (stop func(), err error) {
+// loopback until stop, prints where and returns it.
+func ServeMetrics(h http.Handler) (address string, stop func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", h)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	go server.Serve(listener)
-	fmt.Printf("%shttp://%s/metrics\n", metricsLine, listener.Addr())
-	return func() { server.Close() }, nil
+	address = "http://" + listener.Addr().String() + "/metrics"
+	fmt.Println(metricsLine + address)
+	return address, func() { server.Close() }, nil
 }
 
 // Metrics are the samples of one scrape.
 type Metrics []Sample
 
-// Sample is one series and its value. Histograms are left out.
+// Sample is one series and its value. That of a histogram is its count.
 type Sample struct {
 	Name   string
 	Labels map[string]string
@@ -50,18 +52,25 @@ func scrape(ctx context.Context, address string) (Metrics, error) {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(resp.Body)
+	m, err := Parse(resp.Body)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", address, err)
+	}
+	return m, nil
+}
+
+// Parse reads what a node's /metrics answer.
+func Parse(text io.Reader) (Metrics, error) {
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(text)
+	if err != nil {
+		return nil, err
 	}
 	var all Metrics
 	for name, family := range families {
 		for _, m := range family.GetMetric() {
-			if m.GetHistogram() != nil {
-				continue
-			}
-			s := Sample{Name: name, Labels: map[string]string{}, Value: m.GetCounter().GetValue() + m.GetGauge().GetValue()}
+			s := Sample{Name: name, Labels: map[string]string{}}
+			s.Value = m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
 			for _, l := range m.GetLabel() {
 				s.Labels[l.GetName()] = l.GetValue()
 			}

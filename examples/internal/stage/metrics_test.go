@@ -17,9 +17,9 @@ leader_not_acquired_total{lock_name="b",reason="contended"} 5
 # TYPE leader_active gauge
 leader_active{lock_name="a"} 1
 # TYPE leader_execution_duration_seconds histogram
-leader_execution_duration_seconds_bucket{lock_name="a",le="+Inf"} 1
+leader_execution_duration_seconds_bucket{lock_name="a",le="+Inf"} 2
 leader_execution_duration_seconds_sum{lock_name="a"} 7
-leader_execution_duration_seconds_count{lock_name="a"} 1
+leader_execution_duration_seconds_count{lock_name="a"} 2
 `))
 	}))
 	defer server.Close()
@@ -37,7 +37,8 @@ leader_execution_duration_seconds_count{lock_name="a"} 1
 		{"of a lock and a reason", m.Of(name, "lock_name", "a", "reason", "timeout"), 1},
 		{"of a lock that is not there", m.Of(name, "lock_name", "c"), 0},
 		{"a gauge", m.Of("leader_active"), 1},
-		{"samples, histograms left out", float64(len(m)), 4},
+		{"a histogram is its count", m.Of("leader_execution_duration_seconds"), 2},
+		{"samples", float64(len(m)), 5},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %v, want %v", c.what, c.got, c.want)

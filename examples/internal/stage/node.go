@@ -111,6 +111,20 @@ func (n *Node) line(ctx context.Context, lines <-chan string, what string) (stri
 	}
 }
 
+// Address is where the node's metrics are, a URL.
+func (n *Node) Address() string { return n.address }
+
+// Gone reports whether the node has ended, and all that it printed was passed
+// on.
+func (n *Node) Gone() bool {
+	select {
+	case <-n.heard:
+		return true
+	default:
+		return false
+	}
+}
+
 // Kill ends the node at once, as kill -9 does.
 func (n *Node) Kill() {
 	n.process.kill()

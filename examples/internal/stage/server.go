@@ -84,6 +84,23 @@ func Postgres(ctx context.Context) (*Server, error) {
 	return s.started(ctx)
 }
 
+// Program starts a server that an example brings along. args are its command
+// line, for that port; they may name files that args writes to dir, which is
+// removed with the server. Down kills it.
+func Program(ctx context.Context, path string, args func(dir, port string) ([]string, error), ready func(context.Context) error) (*Server, error) {
+	s, port, err := newServer(filepath.Base(path))
+	if err != nil {
+		return nil, err
+	}
+	line, err := args(s.dir, port)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(s.dir))
+	}
+	s.name, s.stop, s.ready = path, syscall.SIGKILL, ready
+	s.command = func() *exec.Cmd { return exec.Command(path, line...) }
+	return s.started(ctx)
+}
+
 // DSN is the connection string of a server that Postgres started.
 func (s *Server) DSN() string { return "postgres://postgres@" + s.address + "/postgres" }
 
@@ -109,7 +126,7 @@ func (s *Server) Up(ctx context.Context) error {
 		select {
 		case <-s.process.ended:
 			text, _ := os.ReadFile(output)
-			return false, fmt.Errorf("%s ended while it started: %v\n%s", s.name, s.process.err, text)
+			return false, fmt.Errorf("%s ended while it started: %v\n%s", s.name, s.process.err, bytes.TrimSpace(text))
 		default:
 			return s.ready(ctx) == nil, nil
 		}

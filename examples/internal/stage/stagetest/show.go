@@ -80,12 +80,13 @@ func show(t *testing.T, interruptAt string, args ...string) string {
 	if interruptAt != "" && !strings.Contains(output.String(), interruptAt) {
 		t.Errorf("it ended before it printed %q:\n%s%s", interruptAt, output.String(), complaints.String())
 	}
-	nothingLeft(t, dir)
+	NothingLeft(t, dir)
 	return output.String()
 }
 
-// nothingLeft looks for files in dir, and for processes that were told of it.
-func nothingLeft(t *testing.T, dir string) {
+// NothingLeft fails the test where there are files in dir, or processes with
+// dir as their TMPDIR.
+func NothingLeft(t *testing.T, dir string) {
 	t.Helper()
 	files, err := os.ReadDir(dir)
 	if err != nil {

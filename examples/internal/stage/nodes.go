@@ -1,0 +1,31 @@
+//go:build unix
+
+package stage
+
+import (
+	"context"
+	"fmt"
+)
+
+// Nodes are those of a show.
+type Nodes []*Node
+
+// Start starts nodes of these names, with the arguments that args has for
+// each, and prints what they say.
+func (all *Nodes) Start(ctx context.Context, args func(name string) []string, names ...string) error {
+	for _, name := range names {
+		n, err := Start(ctx, name, func(line string) { fmt.Printf("  %s: %s\n", name, line) }, args(name)...)
+		if err != nil {
+			return err
+		}
+		*all = append(*all, n)
+	}
+	return nil
+}
+
+// Kill ends all of them at once.
+func (all Nodes) Kill() {
+	for _, n := range all {
+		n.Kill()
+	}
+}
