@@ -3,18 +3,17 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/leaderscope/leaderscope/examples/internal/stage"
+	"github.com/leaderscope/leaderscope/examples/internal/stage/stagetest"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
@@ -37,46 +36,38 @@ func binary(t *testing.T) string {
 	return path
 }
 
-// newTestStage starts three nodes before a server of their own.
-func newTestStage(t *testing.T) *stage {
+// newTestDirector starts three nodes before a server of their own.
+func newTestDirector(t *testing.T) *director {
 	t.Helper()
-	o := options{binary: binary(t), namespace: "default"}
-	t.Setenv("TMPDIR", t.TempDir())
-	s, err := newStage(t.Context(), o, func(name string, e event) { t.Log(name, e.Kind, e.Count) })
-	t.Cleanup(func() {
-		if err := s.close(); err != nil {
-			t.Error(err)
-		}
-		for _, p := range s.nodes {
-			if !p.gone() {
-				t.Errorf("%s still runs", p.name)
-			}
-		}
-		nothingLeft(t)
-	})
+	d, err := newDirector(t.Context(), options{binary: binary(t), namespace: "default"})
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := d.close(); err != nil {
+			t.Error(err)
+		}
+	})
 	for _, name := range []string{"node-1", "node-2", "node-3"} {
-		if _, err := s.start(t.Context(), name); err != nil {
+		if err := d.start(t.Context(), name); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return s
+	return d
 }
 
-func (s *stage) mustLead(t *testing.T, old *process) *process {
+func (d *director) mustLead(t *testing.T, old *candidate) *candidate {
 	t.Helper()
-	p, err := s.leader(t.Context(), old)
+	c, err := d.leader(t.Context(), old)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return c
 }
 
-func mustScrape(t *testing.T, p *process) series {
+func mustScrape(t *testing.T, c *candidate) stage.Metrics {
 	t.Helper()
-	shown, err := scrape(t.Context(), p.metrics)
+	shown, err := c.Metrics(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,11 +75,11 @@ func mustScrape(t *testing.T, p *process) series {
 }
 
 // want compares what a node exposes.
-func want(t *testing.T, p *process, shown series, want map[*catalog.Metric]float64) {
+func want(t *testing.T, c *candidate, shown stage.Metrics, want map[*catalog.Metric]float64) {
 	t.Helper()
 	for metric, v := range want {
-		if got := shown.sum(metric.Name); got != v {
-			t.Errorf("%s: %s is %v, want %v", p.name, metric.Name, got, v)
+		if got := shown.Of(metric.Name); got != v {
+			t.Errorf("%s: %s is %v, want %v", c.Name, metric.Name, got, v)
 		}
 	}
 }
@@ -96,131 +87,118 @@ func want(t *testing.T, p *process, shown series, want map[*catalog.Metric]float
 // stopAll stops every node that is left and holds what it exposes then to what
 // it counted. A node whose lease was given away, and which won it back before
 // client-go told it of the loss, has a term that it did not count.
-func (s *stage) stopAll(t *testing.T, robbed ...*process) {
+func (d *director) stopAll(t *testing.T, robbed ...*candidate) {
 	t.Helper()
-	for _, p := range s.nodes {
-		if p.gone() {
+	for _, c := range d.nodes {
+		if c.Gone() {
 			continue
 		}
-		if err := p.stop(t.Context()); err != nil {
+		if err := c.stop(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		said := p.history()
-		counted, shown := said[len(said)-1].Count, mustScrape(t, p)
-		terms := float64(counted.Terms)
-		if slices.Contains(robbed, p) && shown.sum(catalog.Acquired.Name) == terms+1 {
+		shown, terms := mustScrape(t, c), float64(*c.terms)
+		if slices.Contains(robbed, c) && shown.Of(catalog.Acquired.Name) == terms+1 {
 			terms++
 		}
-		want(t, p, shown, map[*catalog.Metric]float64{
+		want(t, c, shown, map[*catalog.Metric]float64{
 			catalog.Acquired: terms, catalog.TermsEnded: terms, catalog.ExecutionDuration: terms,
 			catalog.ExecutionFailures: 0, catalog.FencingTokenRegressions: 0,
-			catalog.Active: 0, catalog.Running: float64(counted.Working), catalog.Pending: 0,
-			catalog.Attempts: shown.sum(catalog.Acquired.Name) + shown.sum(catalog.NotAcquired.Name),
+			catalog.Active: 0, catalog.Running: 0, catalog.Pending: 0,
+			catalog.Attempts: shown.Of(catalog.Acquired.Name) + shown.Of(catalog.NotAcquired.Name),
 		})
-		if counted.Working != 0 {
-			t.Errorf("%s: %d bodies run after the stop", p.name, counted.Working)
+		if n := c.working(); n != 0 {
+			t.Errorf("%s: %d bodies run after the stop", c.Name, n)
 		}
 	}
 }
 
 // token holds the token of the leader to the Lease.
-func (s *stage) token(t *testing.T, leader *process) float64 {
+func (d *director) token(t *testing.T, leader *candidate) float64 {
 	t.Helper()
-	lease, err := s.lease(t.Context())
+	lease, err := d.lease(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown, known := mustScrape(t, leader)[catalog.FencingToken.Name]
-	if !known || shown != float64(*lease.Spec.LeaseTransitions) || *lease.Spec.HolderIdentity != leader.name {
-		t.Errorf("%s: token %v, known %v; the Lease is %s's, of %d transitions", leader.name, shown, known, *lease.Spec.HolderIdentity, *lease.Spec.LeaseTransitions)
+	m := mustScrape(t, leader).Select(catalog.FencingToken.Name)
+	shown, known := m.Of(catalog.FencingToken.Name), len(m) > 0
+	if !known || shown != float64(*lease.Spec.LeaseTransitions) || *lease.Spec.HolderIdentity != leader.Name {
+		t.Errorf("%s: token %v, known %v; the Lease is %s's, of %d transitions", leader.Name, shown, known, *lease.Spec.HolderIdentity, *lease.Spec.LeaseTransitions)
 	}
 	return shown
 }
 
 func TestALeaderThatStopsGracefullyIsNotActive(t *testing.T) {
-	s := newTestStage(t)
-	old := s.mustLead(t, nil)
-	before := s.token(t, old)
+	d := newTestDirector(t)
+	old := d.mustLead(t, nil)
+	before := d.token(t, old)
 	if err := old.stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	shown := mustScrape(t, old)
 	want(t, old, shown, map[*catalog.Metric]float64{catalog.Active: 0, catalog.Running: 0, catalog.TermsEnded: 1, catalog.Releases: 1})
-	if shown[catalog.TermsEnded.Name+`{cause="released"}`] != 1 {
+	if shown.Of(catalog.TermsEnded.Name, "cause", "released") != 1 {
 		t.Errorf("the term did not end as released: %v", shown)
 	}
-	t.Logf("client-go's gauge is %v", shown.sum(clientGo))
-	if after := s.token(t, s.mustLead(t, old)); after <= before {
+	t.Logf("client-go's gauge is %v", shown.Of(clientGo))
+	if after := d.token(t, d.mustLead(t, old)); after <= before {
 		t.Errorf("token %v follows %v", after, before)
 	}
-	s.stopAll(t)
+	d.stopAll(t)
 }
 
 func TestAKilledLeaderIsFollowedByOne(t *testing.T) {
-	s := newTestStage(t)
-	old := s.mustLead(t, nil)
-	before := s.token(t, old)
-	old.kill()
-	next := s.mustLead(t, old)
-	if after := s.token(t, next); after <= before {
+	d := newTestDirector(t)
+	old := d.mustLead(t, nil)
+	before := d.token(t, old)
+	old.Kill()
+	next := d.mustLead(t, old)
+	if after := d.token(t, next); after <= before {
 		t.Errorf("token %v follows %v", after, before)
 	}
 	want(t, next, mustScrape(t, next), map[*catalog.Metric]float64{catalog.Active: 1, catalog.Running: 1, catalog.Acquired: 1})
-	if _, err := s.start(t.Context(), old.name); err != nil {
+	if err := d.start(t.Context(), old.Name); err != nil {
 		t.Fatal(err)
 	}
-	s.stopAll(t)
+	d.stopAll(t)
 }
 
 func TestTheFirstScrapeOfALeaderThatWasSuspendedShowsItInactive_C15_C16(t *testing.T) {
-	s := newTestStage(t)
-	old := s.mustLead(t, nil)
-	if err := old.signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	next := s.mustLead(t, old)
-	if err := old.signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	d := newTestDirector(t)
+	old := d.mustLead(t, nil)
+	old.Suspend()
+	next := d.mustLead(t, old)
+	old.Continue()
 	shown := mustScrape(t, old)
-	if shown.sum(catalog.Active.Name) != 0 && shown.sum(catalog.Acquired.Name) == 1 {
+	if shown.Of(catalog.Active.Name) != 0 && shown.Of(catalog.Acquired.Name) == 1 {
 		t.Error("it shows itself active in the term that is over")
 	}
-	wasTold := func() bool { return slices.ContainsFunc(old.said, func(e event) bool { return e.Kind == over }) }
-	if err := s.await(t.Context(), "the end of its work", wasTold); err != nil {
-		t.Fatal(err)
-	}
-	s.stopAll(t, next)
+	stagetest.Until(t, "the end of its work", func(context.Context) (bool, error) { return old.ended.Load() > 0, nil })
+	d.stopAll(t, next)
 	shown = mustScrape(t, old)
 	want(t, old, shown, map[*catalog.Metric]float64{catalog.LeaseOverruns: 1})
-	if shown.sum(catalog.WorkAfterLoss.Name) <= 0 {
+	if shown.Of(catalog.WorkAfterLoss.Name) <= 0 {
 		t.Error("the body ran on after its lease, and no work after loss was counted")
 	}
 }
 
 func TestTheBooksBalanceWhenTheServerRestarts(t *testing.T) {
-	s := newTestStage(t)
-	s.mustLead(t, nil)
-	s.server.stop()
-	if err := s.server.start(t.Context()); err != nil {
+	d := newTestDirector(t)
+	d.mustLead(t, nil)
+	d.cluster.server.Down()
+	if err := d.cluster.server.Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.token(t, s.mustLead(t, nil))
-	s.stopAll(t)
+	d.token(t, d.mustLead(t, nil))
+	d.stopAll(t)
 }
 
 func TestTheShow(t *testing.T) {
-	o := options{binary: binary(t), namespace: "default"}
-	t.Setenv("TMPDIR", t.TempDir())
-	var out bytes.Buffer
-	if err := play(t.Context(), o, &out, false); err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(out.String(), "  leads\n"); n != 3 {
-		t.Errorf("%d terms, want 3:\n%s", n, out.String())
+	printed := stagetest.Show(t, "--kube-apiserver", binary(t))
+	if n := strings.Count(printed, "  leads\n"); n != 3 {
+		t.Errorf("%d terms, want 3:\n%s", n, printed)
 	}
 	sums := 0
-	for line := range strings.Lines(out.String()) {
+	for line := range strings.Lines(printed) {
 		if cells := strings.Fields(line); len(cells) > 3 && cells[0] == "sum" {
 			sums++
 			if cells[1] != "1" || cells[3] != "1" {
@@ -229,37 +207,20 @@ func TestTheShow(t *testing.T) {
 		}
 	}
 	if sums != 3 {
-		t.Errorf("%d tables, want 3:\n%s", sums, out.String())
+		t.Errorf("%d tables, want 3:\n%s", sums, printed)
 	}
-	nothingLeft(t)
 }
 
 func TestOnAClusterThatIsThereTheLeaseIsRemoved(t *testing.T) {
-	s := newTestStage(t)
-	ctx, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
-	out := writerFunc(func(line []byte) {
-		if bytes.Contains(line, []byte("killed")) {
-			interrupt()
-		}
-	})
-	if err := play(ctx, options{kubeconfig: s.config.Kubeconfig, namespace: "default"}, out, false); !errors.Is(err, context.Canceled) {
-		t.Errorf("the interrupted show ended with %v", err)
-	}
-	left, err := s.client.CoordinationV1().Leases("default").List(t.Context(), metav1.ListOptions{})
+	d := newTestDirector(t)
+	stagetest.Interrupt(t, "killed", "--kubeconfig", d.kubeconfig)
+	left, err := d.client.CoordinationV1().Leases("default").List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range left.Items {
-		if l.Name != s.config.Lease {
+		if l.Name != d.leaseName {
 			t.Errorf("the Lease %s is left", l.Name)
 		}
 	}
-}
-
-type writerFunc func([]byte)
-
-func (f writerFunc) Write(b []byte) (int, error) {
-	f(b)
-	return len(b), nil
 }

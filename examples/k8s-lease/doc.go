@@ -2,6 +2,6 @@
 // client-go's own gauge. Three candidates elect a leader on a Kubernetes
 // Lease. The leader stops gracefully, and its successor is killed.
 //
-// node.go is what a service would write. The rest is the stage: cluster.go
-// finds or starts an API server, process.go runs the nodes, play.go the show.
+// node.go is what a service would write. play.go is the show, cluster.go the
+// API server that it starts.
 package main

@@ -4,19 +4,17 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
-	"runtime"
-	"syscall"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
+
+	"github.com/leaderscope/leaderscope/examples/internal/stage"
 )
 
 // binaryVariable is where a kube-apiserver is, instead of --kube-apiserver.
@@ -27,30 +25,25 @@ const binaryVariable = "KUBE_APISERVER"
 var errNoServer = errors.New("no Kubernetes API server: name a cluster with --kubeconfig FILE, or a kube-apiserver to start with " +
 	"--kube-apiserver FILE or " + binaryVariable + " (scripts/build-kube-apiserver v1.37.2 DIR builds one)")
 
-// The kernel kills a child when the thread that started it ends; this one
-// lasts as long as the process.
-func init() { runtime.LockOSThread() }
-
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "k8s-lease:", err)
-		os.Exit(1)
-	}
+	klog.SetLogger(klog.Logger{}) // the show has its own words
+	stage.Main("k8s-lease", nil, func(ctx context.Context) error {
+		if stage.IsNode() {
+			return runNode(ctx, os.Args[1:])
+		}
+		o, keep, err := parseFlags(os.Args[1:], os.Getenv(binaryVariable), os.Stderr)
+		if err != nil {
+			return err
+		}
+		return show(ctx, o, keep)
+	})
 }
 
-func run(ctx context.Context) error {
-	klog.SetLogger(klog.Logger{}) // the show has its own words
-	if isNode, err := runCopy(ctx); isNode {
-		return err
-	}
-	o, keep, err := parseFlags(os.Args[1:], os.Getenv(binaryVariable), os.Stderr)
-	if err != nil {
-		return err
-	}
-	return play(ctx, o, os.Stdout, keep)
+// options say where the API server is; one of the first two is set.
+type options struct {
+	kubeconfig string // of a cluster that is there
+	binary     string // kube-apiserver, to be started
+	namespace  string
 }
 
 // parseFlags reads the command line; binary is what the environment says.
@@ -77,18 +70,4 @@ func parseFlags(args []string, binary string, out io.Writer) (o options, keep bo
 		}
 	}
 	return o, keep, nil
-}
-
-// runCopy is the node for which a parent started this process; isNode is false
-// when there is none.
-func runCopy(ctx context.Context) (isNode bool, err error) {
-	text := os.Getenv(nodeVariable)
-	if text == "" {
-		return false, nil
-	}
-	var cfg nodeConfig
-	if err := json.Unmarshal([]byte(text), &cfg); err != nil {
-		return true, err
-	}
-	return true, runNode(ctx, cfg, os.Stdin, os.Stdout)
 }

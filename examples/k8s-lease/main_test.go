@@ -3,30 +3,17 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"k8s.io/klog/v2"
+	"github.com/leaderscope/leaderscope/examples/internal/stage/stagetest"
 )
 
-// TestMain lets copies of the test binary be nodes.
-func TestMain(m *testing.M) {
-	klog.SetLogger(klog.Logger{})
-	isNode, err := runCopy(context.Background())
-	switch {
-	case err != nil:
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	case !isNode:
-		os.Exit(m.Run())
-	}
-}
+// TestMain lets copies of the test binary be the program.
+func TestMain(m *testing.M) { stagetest.Main(m, main) }
 
 func TestFlagsNameTheServerOrSayHowToHaveOne(t *testing.T) {
 	self, err := os.Executable()
@@ -63,12 +50,11 @@ func TestFlagsNameTheServerOrSayHowToHaveOne(t *testing.T) {
 func TestAKubeconfigThatIsNotThereIsNamedAndNothingIsLeft(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	file := filepath.Join(t.TempDir(), "kubeconfig")
-	var out bytes.Buffer
-	err := play(t.Context(), options{kubeconfig: file, namespace: "default"}, &out, false)
+	err := show(t.Context(), options{kubeconfig: file, namespace: "default"}, false)
 	if err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("error %v does not name %s", err, file)
 	}
-	nothingLeft(t)
+	stagetest.NothingLeft(t, os.TempDir())
 }
 
 func TestAServerThatEndsAtOnceIsSaidToHave(t *testing.T) {
@@ -77,17 +63,9 @@ func TestAServerThatEndsAtOnceIsSaidToHave(t *testing.T) {
 	if err := os.WriteFile(binary, []byte("#!/bin/sh\necho no such flag >&2\nexit 1\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	err := play(t.Context(), options{binary: binary, namespace: "default"}, io.Discard, false)
+	err := show(t.Context(), options{binary: binary, namespace: "default"}, false)
 	if err == nil || !strings.HasSuffix(err.Error(), "no such flag") || !strings.Contains(err.Error(), binary) {
 		t.Errorf("error %v does not say what %s said", err, binary)
 	}
-	nothingLeft(t)
-}
-
-func nothingLeft(t *testing.T) {
-	t.Helper()
-	left, err := filepath.Glob(filepath.Join(os.TempDir(), "leaderscope-k8s-lease-*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
+	stagetest.NothingLeft(t, os.TempDir())
 }

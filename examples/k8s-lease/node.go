@@ -1,21 +1,25 @@
+//go:build unix
+
 package main
 
 import (
 	"context"
-	"net"
-	"net/http"
+	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/component-base/metrics/legacyregistry"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo/leaderelection" // client-go's own gauge
 
+	"github.com/leaderscope/leaderscope/examples/internal/stage"
 	"github.com/leaderscope/leaderscope/exporter/prom"
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/k8slease"
@@ -39,20 +43,56 @@ type node struct {
 	lease      string // the name of the object
 	reconciler *instrument.Election
 	registry   *prometheus.Registry
-	tell       func(event) // what happens
+	tell       func(string) // what happens
 
-	mu    sync.Mutex
-	count count
+	terms atomic.Int64 // begun; what it counts itself, to be compared
 	work  sync.WaitGroup
 }
 
-// count is what a node counts itself, to be held against its metrics.
-type count struct {
-	Terms   int // begun
-	Working int // bodies that run
+// What a node tells of its work.
+const (
+	leads = "leads"
+	over  = "leads no more"
+)
+
+// runNode is one node of the service, until ctx ends. args are its name, a
+// kubeconfig, and the namespace and name of the Lease.
+func runNode(ctx context.Context, args []string) error {
+	client, err := connect(args[1])
+	if err != nil {
+		return err
+	}
+	n, err := newNode(args[0], client, args[2], args[3], func(what string) { fmt.Println(what) })
+	if err != nil {
+		return err
+	}
+	address, stop, err := stage.ServeMetrics(promhttp.HandlerFor(n.metrics(), promhttp.HandlerOpts{}))
+	if err != nil {
+		return err
+	}
+	defer stop()
+	fmt.Println("is there,", address)
+
+	work, leave := stage.Cues(ctx)
+	if err := n.run(work); err != nil {
+		return err
+	}
+	err = stage.Report(n.terms.Load())
+	leave()
+	return err
 }
 
-func newNode(name string, client kubernetes.Interface, namespace, lease string, tell func(event)) (*node, error) {
+// connect makes a client that gives up on a request within the renew deadline.
+func connect(kubeconfig string) (*kubernetes.Clientset, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig %s: %w", kubeconfig, err)
+	}
+	config.Timeout = renewDeadline / 2
+	return kubernetes.NewForConfig(config)
+}
+
+func newNode(name string, client kubernetes.Interface, namespace, lease string, tell func(string)) (*node, error) {
 	m, err := instrument.New(instrument.WithRedactor(redact.Raw()))
 	if err != nil {
 		return nil, err
@@ -93,33 +133,13 @@ func (n *node) run(ctx context.Context) error {
 func (n *node) lead(ctx context.Context) {
 	n.work.Add(1)
 	defer n.work.Done()
-	n.say(leads, count{Terms: 1, Working: 1})
+	n.terms.Add(1)
+	n.tell(leads)
 	<-ctx.Done()
-	n.say(over, count{Working: -1})
-}
-
-func (n *node) say(kind string, change count) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.count.Terms += change.Terms
-	n.count.Working += change.Working
-	n.tell(event{Kind: kind, Count: n.count})
+	n.tell(over)
 }
 
 // metrics are the middleware's, and what Kubernetes' own libraries register.
 func (n *node) metrics() prometheus.Gatherer {
 	return prometheus.Gatherers{n.registry, legacyregistry.DefaultGatherer}
-}
-
-// serve answers /metrics on the loopback until stop.
-func (n *node) serve() (address string, stop func(), err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, err
-	}
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(n.metrics(), promhttp.HandlerOpts{}))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
-	go server.Serve(listener)
-	return listener.Addr().String(), func() { server.Close() }, nil
 }

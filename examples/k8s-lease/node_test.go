@@ -1,38 +1,40 @@
+//go:build unix
+
 package main
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/leaderscope/leaderscope/examples/internal/stage"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
-// gathered is what /metrics would show.
-func gathered(t *testing.T, g prometheus.Gatherer) series {
+// gathered is what /metrics show.
+func gathered(t *testing.T, g prometheus.Gatherer) stage.Metrics {
 	t.Helper()
-	families, err := g.Gather()
+	page := httptest.NewRecorder()
+	promhttp.HandlerFor(g, promhttp.HandlerOpts{}).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	m, err := stage.Parse(page.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := series{}
-	for _, f := range families {
-		for _, m := range f.Metric {
-			all[f.GetName()+labels(m)] = value(m)
-		}
-	}
-	return all
+	return m
 }
 
 func TestAfterAGracefulStopOursIsZeroAndClientGosIsNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string
-		n, err := newNode("node-1", fake.NewClientset(), "default", "lease", func(e event) { said = append(said, e.Kind) })
+		n, err := newNode("node-1", fake.NewClientset(), "default", "lease", func(what string) { said = append(said, what) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +50,7 @@ func TestAfterAGracefulStopOursIsZeroAndClientGosIsNot(t *testing.T) {
 		gone := gathered(t, n.metrics())
 		for _, c := range []struct {
 			when   string
-			shown  series
+			shown  stage.Metrics
 			metric string
 			want   float64
 		}{
@@ -57,14 +59,14 @@ func TestAfterAGracefulStopOursIsZeroAndClientGosIsNot(t *testing.T) {
 			{"while it leads", leading, clientGo, 1},
 			{"after the stop", gone, catalog.Active.Name, 0},
 			{"after the stop", gone, catalog.Running.Name, 0},
-			{"after the stop", gone, catalog.TermsEnded.Name + `{cause="released"}`, 1},
+			{"after the stop", gone.Select(catalog.TermsEnded.Name, "cause", "released"), catalog.TermsEnded.Name, 1},
 			{"after the stop", gone, clientGo, 1}, // client-go does not tell its hook
 		} {
-			if got := c.shown.sum(c.metric); got != c.want {
+			if got := c.shown.Of(c.metric); got != c.want {
 				t.Errorf("%s %s is %v, want %v", c.when, c.metric, got, c.want)
 			}
 		}
-		if got := strings.Join(said, " "); got != "leads over" {
+		if got := strings.Join(said, " "); got != "leads leads no more" {
 			t.Errorf("the node said %q", got)
 		}
 	})

@@ -125,8 +125,7 @@ func (s *Server) Up(ctx context.Context) error {
 	err = Until(asking, s.name+" to answer", func(ctx context.Context) (bool, error) {
 		select {
 		case <-s.process.ended:
-			text, _ := os.ReadFile(output)
-			return false, fmt.Errorf("%s ended while it started: %v\n%s", s.name, s.process.err, bytes.TrimSpace(text))
+			return false, fmt.Errorf("%s ended while it started: %v\n%s", s.name, s.process.err, lastLines(output))
 		default:
 			return s.ready(ctx) == nil, nil
 		}
@@ -172,6 +171,13 @@ func (s *Server) started(ctx context.Context) (*Server, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// lastLines are those that say why a server ended; some servers say a lot.
+func lastLines(file string) []byte {
+	text, _ := os.ReadFile(file)
+	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	return bytes.Join(lines[max(0, len(lines)-5):], []byte("\n"))
 }
 
 func (s *Server) pings(ctx context.Context) error {
