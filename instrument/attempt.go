@@ -66,11 +66,11 @@ func (e *Election) begin(now instant, ctx context.Context) *Attempt {
 	return at
 }
 
-func (a *Attempt) trial() trial { return trial{e: a.e, start: a.start, at: a} }
+func (a *Attempt) trial() *trial { return &trial{e: a.e, start: a.start, at: a} }
 
 // finish takes the attempt out of flight and reports whether it was recorded.
 // The caller holds the series' mutex.
-func (y trial) finish(now instant) (recorded bool) {
+func (y *trial) finish(now instant) (recorded bool) {
 	if y.at == nil {
 		recorded = y.e.flight.leave(y.start)
 	} else {
@@ -104,10 +104,10 @@ func (a *Attempt) Won(l Lease) *Term {
 	}
 	if l == nil {
 		a.NotAcquired(ErrNoLease)
-		return newTerm(a.e, nil, NewLease(nil), a.ctx, false)
+		return &Term{e: a.e, lease: NewLease(nil), ctx: a.ctx}
 	}
 	if done {
-		return newTerm(a.e, nil, l, a.ctx, false)
+		return &Term{e: a.e, lease: l, ctx: a.ctx}
 	}
 	return a.trial().win(a.ctx, nil, l)
 }
@@ -121,7 +121,7 @@ func (a *Attempt) NotAcquired(err error) {
 	a.trial().fail(a.ctx, a.e.reasonFor(a.ctx, nil, err))
 }
 
-func (y trial) fail(ctx context.Context, reason Reason) {
+func (y *trial) fail(ctx context.Context, reason Reason) {
 	now := y.e.m.now()
 	s := y.e.s
 	s.mu.Lock()
@@ -133,9 +133,17 @@ func (y trial) fail(ctx context.Context, reason Reason) {
 
 // win opens the term. A lease that was lost before it was won, as a campaign
 // returns whose session had lapsed, is no acquisition.
-func (y trial) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
+func (y *trial) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
 	e := y.e
-	t := newTerm(e, acquirer, l, ctx, y.body)
+	var t *Term
+	if y.body {
+		t = newRoomyTerm(e, l, ctx)
+	} else {
+		t = &Term{e: e, lease: l, ctx: ctx}
+	}
+	if _, plain := acquirer.(AcquirerFunc); !plain {
+		t.classifyWith(acquirer)
+	}
 	can := e.look(l)
 	var lost <-chan struct{}
 	dead := false

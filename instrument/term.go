@@ -69,25 +69,21 @@ func (t *Term) extra() *extras {
 	return t.x
 }
 
-// newTerm makes a term, in one piece with its extras for a body.
-func newTerm(e *Election, acquirer Acquirer, l Lease, ctx context.Context, body bool) *Term {
-	var t *Term
-	if body {
-		both := &struct {
-			Term
-			extras
-		}{}
-		t, both.x = &both.Term, &both.extras
-	} else {
-		t = &Term{}
+// newRoomyTerm is a term in one piece with its extras, which a body needs.
+func newRoomyTerm(e *Election, l Lease, ctx context.Context) *Term {
+	t := &struct {
+		Term
+		extras
+	}{Term: Term{e: e, lease: l, ctx: ctx}}
+	t.x = &t.extras
+	return &t.Term
+}
+
+// classifyWith keeps what tells the acquirer's own errors apart.
+func (t *Term) classifyWith(a Acquirer) {
+	if c, ok := a.(errorClassifier); ok {
+		t.extra().classifier = c
 	}
-	t.e, t.lease, t.ctx = e, l, ctx
-	if _, plain := acquirer.(AcquirerFunc); !plain {
-		if c, ok := acquirer.(errorClassifier); ok {
-			t.extra().classifier = c
-		}
-	}
-	return t
 }
 
 // classifier is the acquirer's own; nil when there is none.
