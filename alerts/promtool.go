@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -31,11 +34,13 @@ func promtoolTests(c Config, rulesFile string, table []scenario) ([]byte, error)
 	}
 	file := promtoolFile{RuleFiles: []string{rulesFile}, EvaluationInterval: model.Duration(evaluationStep)}
 	w := promtoolWriter{config: c, rules: rules, spelled: map[string]bool{}}
-	for _, s := range table {
-		if s.extrapolated || s.native {
-			continue
-		}
-		test, err := w.test(context.Background(), s)
+	table = slices.DeleteFunc(slices.Clone(table), func(s scenario) bool { return s.extrapolated || s.native })
+	plays, err := w.plays(context.Background(), table)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range plays {
+		test, err := w.test(context.Background(), p)
 		if err != nil {
 			return nil, err
 		}
@@ -94,35 +99,66 @@ type promtoolWriter struct {
 	spelled map[string]bool
 }
 
+// play is a scenario and what each version of Prometheus makes of it.
+type play struct {
+	scenario scenario
+	series   []promeval.Series
+	courses  []course
+}
+
 // course is what a version of Prometheus makes of a scenario.
 type course struct {
 	store *promeval.Store
 	fired []promeval.Firing
 }
 
-// test writes down the whole set of firing alerts around each change, so that
-// the silence of every other alert is tested too. Each rule is spelled out
-// with its annotations once.
-func (w promtoolWriter) test(ctx context.Context, s scenario) (promtoolTest, error) {
-	test := promtoolTest{Name: s.title(), Interval: model.Duration(s.every)}
-	series, err := s.series(w.config)
-	if err != nil {
-		return test, err
+// plays evaluates scenarios on all processors.
+func (w promtoolWriter) plays(ctx context.Context, table []scenario) ([]play, error) {
+	plays, errs := make([]play, len(table)), make([]error, len(table))
+	var taken atomic.Int64
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := int(taken.Add(1)) - 1; i < len(table); i = int(taken.Add(1)) - 1 {
+				plays[i], errs[i] = w.play(ctx, table[i])
+			}
+		})
 	}
-	for _, in := range series {
-		test.InputSeries = append(test.InputSeries, promtoolSeries{Series: in.Selector, Values: in.Values})
+	workers.Wait()
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return nil, errs[i] // the others say the same
 	}
-	var courses []course
+	return plays, nil
+}
+
+// play evaluates a scenario. It is safe for concurrent use.
+func (w promtoolWriter) play(ctx context.Context, s scenario) (p play, err error) {
+	p.scenario = s
+	if p.series, err = s.series(w.config); err != nil {
+		return p, err
+	}
 	for _, version := range []promeval.Version{promeval.V3, promeval.V2} {
-		store, err := promeval.Load(series, s.every, version)
+		store, err := promeval.Load(p.series, s.every, version)
 		if err != nil {
-			return test, fmt.Errorf("scenario %s: %w", s.title(), err)
+			return p, fmt.Errorf("scenario %s: %w", s.title(), err)
 		}
 		fired, err := s.run(ctx, w.rules, store)
 		if err != nil {
-			return test, err
+			return p, err
 		}
-		courses = append(courses, course{store, fired})
+		p.courses = append(p.courses, course{store, fired})
+	}
+	return p, nil
+}
+
+// test writes down the whole set of firing alerts around each change, so that
+// the silence of every other alert is tested too. Each rule is spelled out
+// with its annotations once.
+func (w promtoolWriter) test(ctx context.Context, p play) (promtoolTest, error) {
+	s, courses := p.scenario, p.courses
+	test := promtoolTest{Name: s.title(), Interval: model.Duration(s.every)}
+	for _, in := range p.series {
+		test.InputSeries = append(test.InputSeries, promtoolSeries{Series: in.Selector, Values: in.Values})
 	}
 	severity := w.config.SeverityLabel
 	expr := fmt.Sprintf(`count by (%s, %s) (ALERTS{alertstate="firing"})`, labels.AlertName, severity)

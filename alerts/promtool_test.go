@@ -1,3 +1,5 @@
+//go:build integration
+
 package alerts
 
 import (
@@ -17,9 +19,9 @@ import (
 var all = flag.Bool("all", false, "run promtool over the long scenarios too")
 
 func TestPromtoolAgreesWithTheScenarios(t *testing.T) {
-	promtool, err := exec.LookPath("promtool")
-	if err != nil {
-		t.Skip("promtool is not on PATH: rules and scenarios were judged by the engine in this process alone")
+	servers := filepath.SplitList(os.Getenv("PROMETHEUS_SERVERS"))
+	if len(servers) == 0 {
+		t.Fatal("PROMETHEUS_SERVERS names no Prometheus that promtool lies beside; run make integration-prometheus")
 	}
 	other := Default()
 	other.ScrapeInterval, other.HolderLabel, other.Selector = model.Duration(15*time.Second), "pod", `job=~"orders|billing",cluster=~"eu-.+"`
@@ -42,11 +44,14 @@ func TestPromtoolAgreesWithTheScenarios(t *testing.T) {
 			write(t, filepath.Join(dir, "rules.yaml"), rules, err)
 			tests, err := promtoolTests(c.config, "rules.yaml", c.scenarios)
 			write(t, filepath.Join(dir, "tests.yaml"), tests, err)
-			for _, args := range [][]string{{"check", "rules", "--lint=all", "--lint-fatal", "rules.yaml"}, {"test", "rules", "tests.yaml"}} {
-				cmd := exec.CommandContext(t.Context(), promtool, args...)
-				cmd.Dir = dir
-				if out, err := cmd.CombinedOutput(); err != nil {
-					t.Errorf("promtool %v: %v\n%s", args, err, out)
+			for _, server := range servers {
+				promtool := filepath.Join(filepath.Dir(server), "promtool")
+				for _, args := range [][]string{{"check", "rules", "--lint=all", "--lint-fatal", "rules.yaml"}, {"test", "rules", "tests.yaml"}} {
+					cmd := exec.CommandContext(t.Context(), promtool, args...)
+					cmd.Dir = dir
+					if out, err := cmd.CombinedOutput(); err != nil {
+						t.Errorf("%s %v: %v\n%s", promtool, args, err, out)
+					}
 				}
 			}
 		})

@@ -162,7 +162,7 @@ func recordingRules(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	config := filepath.Join(dir, "leaderscope.yaml")
-	if err := os.WriteFile(config, []byte("recording: true\nalerts: {group: {interval: 1s}}\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte("recording: true\nalerts: {group: {interval: 1s}, jobOverdue: {interval: 0s}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	generate := exec.Command("go", "run", "../../cmd/gen-dashboards", "--out", dir, "--config", config, "--format", "prometheus")
