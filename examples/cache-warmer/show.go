@@ -172,20 +172,9 @@ func (d *director) kill(ctx context.Context) error {
 // compare ends the work, and holds what the nodes export to what they counted
 // and to what is in Redis.
 func (d *director) compare(ctx context.Context) error {
-	var wrong []string
-	for _, n := range d.nodes {
-		var counts map[string]stage.Count
-		if err := n.Drain(ctx, &counts); err != nil {
-			return err
-		}
-		m, err := n.Metrics(ctx)
-		if err != nil {
-			return err
-		}
-		wrong = append(wrong, stage.Disagreements(m, counts)...)
-		if err := n.Stop(); err != nil {
-			return fmt.Errorf("%s: %w", n.Name, err)
-		}
+	wrong, err := d.nodes.Settle(ctx)
+	if err != nil {
+		return err
 	}
 	for _, partition := range partitions {
 		_, violations, err := d.store.loads(ctx, partition)

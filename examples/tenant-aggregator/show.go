@@ -218,20 +218,9 @@ func (d *director) kill(ctx context.Context) error {
 // and to what is in Redis.
 func (d *director) compare(ctx context.Context, tenants ...string) error {
 	fmt.Println()
-	var wrong []string
-	for _, n := range d.nodes {
-		var counts map[string]stage.Count
-		if err := n.Drain(ctx, &counts); err != nil {
-			return err
-		}
-		m, err := n.Metrics(ctx)
-		if err != nil {
-			return err
-		}
-		wrong = append(wrong, stage.Disagreements(m, counts)...)
-		if err := n.Stop(); err != nil {
-			return fmt.Errorf("%s: %w", n.Name, err)
-		}
+	wrong, err := d.nodes.Settle(ctx)
+	if err != nil {
+		return err
 	}
 	for _, tenant := range tenants {
 		runs, violations, err := d.store.runs(ctx, tenant)

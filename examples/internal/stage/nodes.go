@@ -29,3 +29,23 @@ func (all Nodes) Kill() {
 		n.Kill()
 	}
 }
+
+// Settle ends the work of all of them, then the nodes, and returns where what
+// one exports is not what it counted itself, lock by lock.
+func (all Nodes) Settle(ctx context.Context) (wrong []string, err error) {
+	for _, n := range all {
+		var counts map[string]Count
+		if err := n.Drain(ctx, &counts); err != nil {
+			return nil, err
+		}
+		m, err := n.Metrics(ctx)
+		if err != nil {
+			return nil, err
+		}
+		wrong = append(wrong, Disagreements(m, counts)...)
+		if err := n.Stop(); err != nil {
+			return nil, fmt.Errorf("%s: %w", n.Name, err)
+		}
+	}
+	return wrong, nil
+}
