@@ -69,7 +69,7 @@ func (s *series) read(m *Middleware, r *reading) bool {
 		token: s.token, tokenKnown: s.tokenKnown,
 		uses: uses,
 	}
-	if x := s.extras; x != nil {
+	if x := s.uncommon; x != nil {
 		r.uncommon = *x
 		r.renewalDuration = x.renewalDuration.copied()
 	}

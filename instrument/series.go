@@ -43,8 +43,8 @@ type series struct {
 	lastTerm    instant // when the last term was gained; 0 never
 	lastTermSec float64 // its Unix time, fixed when it is first collected
 
-	token  uint64
-	extras *uncommon // nil until needed
+	token    uint64
+	uncommon *uncommon // nil until needed
 }
 
 // uncommon is what most labels never count; apart, it keeps them small.
@@ -57,10 +57,10 @@ type uncommon struct {
 
 // seldom returns what is uncommon, to be added to. The caller holds mu.
 func (s *series) seldom() *uncommon {
-	if s.extras == nil {
-		s.extras = &uncommon{}
+	if s.uncommon == nil {
+		s.uncommon = &uncommon{}
 	}
-	return s.extras
+	return s.uncommon
 }
 
 // drop removes a handle. The caller holds mu.
