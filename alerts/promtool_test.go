@@ -3,20 +3,14 @@
 package alerts
 
 import (
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/prometheus/common/model"
 )
-
-// all is for before a release: the long scenarios take as long as the others
-// together.
-var all = flag.Bool("all", false, "run promtool over the long scenarios too")
 
 func TestPromtoolAgreesWithTheScenarios(t *testing.T) {
 	servers := filepath.SplitList(os.Getenv("PROMETHEUS_SERVERS"))
@@ -28,12 +22,11 @@ func TestPromtoolAgreesWithTheScenarios(t *testing.T) {
 	other.ScopeLabels = []string{"namespace", "job", "lock_name"}
 	other.Alerts.NoLeader.Critical.For = model.Duration(45 * time.Second)
 	other.Alerts.Flapping.Enabled = false
-	table := slices.DeleteFunc(scenarios(), func(s scenario) bool { return !*all && s.end > 30*time.Minute })
 	cases := map[string]struct {
 		config    Config
 		scenarios []scenario
 	}{
-		"default configuration":                          {Default(), table},
+		"default configuration":                          {Default(), scenarios()},
 		"other scope, selector and holder, split brains": {other, splitScenarios()},
 	}
 	for name, c := range cases {
