@@ -61,7 +61,7 @@ func (b builder) where() string {
 }
 
 // lock names the lock by its label.
-func (b builder) lock() string { return "{{ $labels." + catalog.LockName.Name + " }}" }
+func (b builder) lock() string { return "{{ $labels." + catalog.LockName.Name() + " }}" }
 
 // lookUp tells a reader which lock a label stands for. The family is asked
 // for while the text is made: a join in the expression could make the alert

@@ -27,7 +27,7 @@ func backendErrors(b builder) []draft {
 	led := query.Op(s.By("max", s.Metric(catalog.Active)), ">", "0")
 
 	reason, _ := catalog.NotAcquired.Label("reason")
-	failed := s.Metric(catalog.NotAcquired, query.Equal(reason.Name, catalog.BackendError.String()))
+	failed := s.Metric(catalog.NotAcquired, query.Equal(reason.Name(), catalog.BackendError.String()))
 	replicas := b.replicas("Most of them on", fmt.Sprintf("sum by (%s) (increase(%%s[%s])) > 0", b.HolderLabel, window), failed)
 	summary := "Attempts to acquire lock " + b.lock() + " meet backend errors"
 	description := fmt.Sprintf("{{ $value | humanizePercentage }} of the attempts to acquire lock %s%s met a backend error in the last %s.%s",

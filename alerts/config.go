@@ -278,7 +278,7 @@ const (
 // scrape every 30 s, targets told apart by instance.
 func Default() Config {
 	return Config{
-		ScopeLabels:      []string{"cluster", "namespace", "job", catalog.LockName.Name},
+		ScopeLabels:      []string{"cluster", "namespace", "job", catalog.LockName.Name()},
 		HolderLabel:      "instance",
 		ScrapeInterval:   model.Duration(30 * time.Second),
 		Group:            Group{Name: "leader-election"},

@@ -171,7 +171,7 @@ func (m muter) explained() []inhibitRule {
 
 // where are the labels of a job.
 func (m muter) where() []string {
-	return slices.DeleteFunc(slices.Clone(m.ScopeLabels), func(l string) bool { return l == catalog.LockName.Name })
+	return slices.DeleteFunc(slices.Clone(m.ScopeLabels), func(l string) bool { return l == catalog.LockName.Name() })
 }
 
 func (m muter) severity(values ...string) string { return matcher(m.SeverityLabel, values) }

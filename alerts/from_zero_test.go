@@ -60,18 +60,19 @@ func TestC42EnginesThatCountFromZero(t *testing.T) {
 // unborn is the time before the first sample.
 var unborn = regexp.MustCompile(`^(?:_x(\d+) |((?:_ )*)_ )`)
 
-// fromZero puts a zero before the first sample of a counter that begins while
-// it is watched.
+// fromZero puts zeros before the first sample of a counter that begins while
+// it is watched: two where there is room, so that a subquery whose steps are
+// twice as long as those of the samples meets one.
 func fromZero(s promeval.Series) promeval.Series {
 	name, _, _ := strings.Cut(s.Selector, "{")
 	m, known := catalog.ByName(name)
 	found := unborn.FindStringSubmatch(s.Values)
-	if !known || found == nil || m.Kind != catalog.Counter && m.Kind != catalog.Histogram {
+	if !known || found == nil || m.Kind() != catalog.Counter && m.Kind() != catalog.Histogram {
 		return s
 	}
-	before := found[2]
+	before := found[2] + "0 "
 	if n, _ := strconv.Atoi(found[1]); n > 1 {
-		before = "_x" + strconv.Itoa(n-1) + " "
+		before = strings.Repeat("_ ", n-2) + "0 0 "
 	}
-	return promeval.Series{Selector: s.Selector, Values: before + "0 " + strings.TrimPrefix(s.Values, found[0])}
+	return promeval.Series{Selector: s.Selector, Values: before + strings.TrimPrefix(s.Values, found[0])}
 }

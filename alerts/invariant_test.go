@@ -46,18 +46,20 @@ func anySeries(t *rapid.T) promeval.Series {
 		return fmt.Sprintf("%s=%q", name, rapid.SampledFrom(values).Draw(t, name))
 	}
 	labels := []string{one("job", "a", "b"), one("instance", "i1", "i2"), one("prometheus_replica", "0", "1"), one("part", "won", "grown")}
-	m := rapid.SampledFrom(append(catalog.All(), &catalog.Metric{Name: "up"})).Draw(t, "metric")
-	name := m.Name
-	if m.PerLock {
-		labels = append(labels, one("lock_name", "x", "y", "redacted"))
-	}
-	for _, l := range m.Labels {
-		labels = append(labels, one(l.Name, append(l.Values, "orders")...))
-	}
-	if m.Kind == catalog.Histogram {
-		name = rapid.SampledFrom([]string{m.Count(), m.Sum(), m.Bucket()}).Draw(t, "part of the histogram")
-		if name == m.Bucket() {
-			labels = append(labels, one("le", "0.8", "0.9", "+Inf"))
+	name := "up"
+	if m := rapid.SampledFrom(append(catalog.All(), nil)).Draw(t, "metric"); m != nil {
+		name = m.Name()
+		if m.PerLock() {
+			labels = append(labels, one("lock_name", "x", "y", "redacted"))
+		}
+		for _, l := range m.Labels() {
+			labels = append(labels, one(l.Name(), append(l.Values(), "orders")...))
+		}
+		if m.Kind() == catalog.Histogram {
+			name = rapid.SampledFrom([]string{m.Count(), m.Sum(), m.Bucket()}).Draw(t, "part of the histogram")
+			if name == m.Bucket() {
+				labels = append(labels, one("le", "0.8", "0.9", "+Inf"))
+			}
 		}
 	}
 	values := rapid.SampledFrom([]string{"0x40", "1x40", "0+1x40", "1x9 stale", "_x12 1+3x20", "0x5 1x5 0x5 1x40", "9x9 0+1x30"}).Draw(t, "values")

@@ -55,7 +55,7 @@ func noAcquisition(b builder) []draft {
 		name: "NoAcquisition", firing: k.Firing, expr: expr, panel: panel.Outcomes,
 		summary: "Nobody acquires lock " + b.lock(),
 		description: fmt.Sprintf("Replicas%s tried to acquire lock %s in the last %s and none succeeded, nor did any hold it. "+
-			"Work behind this lock is not being done. The reasons are in %s.", b.where(), b.lock(), window, catalog.NotAcquired.Name),
+			"Work behind this lock is not being done. The reasons are in %s.", b.where(), b.lock(), window, catalog.NotAcquired.Name()),
 	}}
 }
 

@@ -14,8 +14,7 @@ func nearLease(b builder) []draft {
 
 	// A count, not a quantile: an average hides one slow run, and a quantile
 	// cannot exceed the last bucket (G1).
-	times := query.Op(b.scope.NearLease(window, b.ScrapeInterval.String()), "or", b.scope.NearLeaseNative(window))
-	expr := query.Op(times, ">", atLeast(k.MinTimes))
+	expr := query.Op(b.scope.NearLease(window, b.ScrapeInterval.String()), ">", atLeast(k.MinTimes))
 
 	return []draft{{
 		name: "NearLease", firing: k.Firing, expr: expr, panel: panel.LeaseUsage,

@@ -68,8 +68,8 @@ func acquisitionMutations() []mutation {
 
 func leaderMutations() []mutation {
 	return []mutation{
-		{name: "run-style locks are judged too", change: drop(" and max " + perLock + ` (leader_elector_info{lock_name!~"redacted|overflow|.*[*].*",mode="hold"}) == 1`), caughtBy: "B7"},
-		{name: "a lock stays held for the lookback", change: swap(`leader_elector_info{lock_name!~"redacted|overflow|.*[*].*",mode="hold"}`, `max_over_time(leader_elector_info{mode="hold"}[15m])`), caughtBy: "B11"},
+		{name: "run-style locks are judged too", change: drop(" and max " + perLock + ` (leader_elector_info{lock_name!~"|redacted|overflow|.*[*].*",mode="hold"}) == 1`), caughtBy: "B7"},
+		{name: "a lock stays held for the lookback", change: swap(`leader_elector_info{lock_name!~"|redacted|overflow|.*[*].*",mode="hold"}`, `max_over_time(leader_elector_info{mode="hold"}[15m])`), caughtBy: "B11"},
 		{name: "targets that are down page", change: drop(" unless on (cluster, namespace, job) (up == 0 and max_over_time(up[15m]) == 1)"), caughtBy: "B3"},
 		{name: "any target that is down hides the page", change: swap("unless on (cluster, namespace, job) (up", "unless on () (up"), caughtBy: "B9"},
 		{name: "dead targets hide the page", change: drop(" and max_over_time(up[15m]) == 1"), caughtBy: "B12"},
@@ -79,14 +79,14 @@ func leaderMutations() []mutation {
 		{name: "a longer hold", change: hold(20 * time.Minute), caughtBy: "B1"},
 		{name: "a long lease makes no difference", change: swap("< 2 * max "+perLock, "< 0 * max "+perLock), caughtBy: "C44 failover: crash with a lease of 200 s"},
 		{name: "every lease is taken for a long one", change: swap("< 2 * max "+perLock, "< 200 * max "+perLock), caughtBy: "C44 failover: a lease of 15 s"},
-		{name: "labels that locks share are judged", change: swap(`lock_name!~"redacted|overflow|.*[*].*"`, `lock_name!=""`), caughtBy: "C21 nobody"},
+		{name: "labels that locks share are judged", change: swap(`lock_name!~"|redacted|overflow|.*[*].*"`, `lock_name!=""`), caughtBy: "C21 nobody"},
 		{name: "clusters are merged", change: swap(perLock, "by (namespace, job, lock_name)"), caughtBy: "C34"},
 		{name: "a missing series counts as no leader", change: swap("== 0 and", ">= 0 and"), caughtBy: "B8"},
 	}
 }
 
 func splitMutations() []mutation {
-	instant := `leader_active{lock_name!~"redacted|overflow|.*[*].*"}`
+	instant := `leader_active{lock_name!~"|redacted|overflow|.*[*].*"}`
 	perHolder := "by (cluster, namespace, job, lock_name, instance)"
 	return []mutation{
 		{name: "one sample is enough", change: swap("min_over_time("+instant+"[1m])", instant), caughtBy: "S5"},
@@ -98,10 +98,11 @@ func splitMutations() []mutation {
 		{name: "leases that ended are believed", change: swap("unless max", "and max"), caughtBy: "S1"},
 		{name: "the lease end is not looked at", change: swap(" - 30", " - 3000"), caughtBy: "C35 a collector repeats what a dead pod pushed"},
 		{name: "clocks must agree", change: swap(" - 30", " - 0"), caughtBy: "S13"},
-		{name: "group electors are single ones", change: swap("max "+perLock+` (leader_max_leaders{lock_name!~"redacted|overflow|.*[*].*"})`, "1"), caughtBy: "S10"},
+		{name: "group electors are single ones", change: swap("max "+perLock+` (leader_max_leaders{lock_name!~"|redacted|overflow|.*[*].*"})`, "1"), caughtBy: "S10"},
 		{name: "permits of one replica count once", change: swap("sum "+perLock, "count "+perLock), caughtBy: "S11"},
 		{name: "one leader too many is allowed", change: swap("> max "+perLock, "> 1 + max "+perLock), caughtBy: "S1"},
-		{name: "labels that locks share are judged", change: swap(`lock_name!~"redacted|overflow|.*[*].*"`, `lock_name!=""`), caughtBy: "C21 two tenants"},
+		{name: "labels that locks share are judged", change: swap(`lock_name!~"|redacted|overflow|.*[*].*"`, `lock_name!=""`), caughtBy: "C21 two tenants"},
+		{name: "locks without a name are judged", change: swap(`lock_name!~"|redacted`, `lock_name!~"redacted`), caughtBy: "C21 a View"},
 		{name: "no keeping", change: keep(0), caughtBy: "S1"},
 	}
 }
@@ -117,11 +118,11 @@ func flappingMutations() []mutation {
 		{name: "one handover a replica is too many", change: swap("+ 1.5, 4.5", "+ -0.5, 0.5"), caughtBy: "C28 a rolling restart of five"},
 		{name: "no handovers are tolerated beyond the replicas", change: swap("+ 1.5, 4.5", "+ 1.5, 0.5"), caughtBy: "D9"},
 		{name: "ten handovers are tolerated", change: swap("+ 1.5, 4.5", "+ 1.5, 10.5"), caughtBy: "D1"},
-		{name: "replicas are counted over the whole window", change: swap("count "+perLock+" (max by (cluster, namespace, job, lock_name, instance) (leader_active{lock_name!~\"redacted|overflow|.*[*].*\"}))[15m:30s]",
+		{name: "replicas are counted over the whole window", change: swap("count "+perLock+" (max by (cluster, namespace, job, lock_name, instance) (leader_active{lock_name!~\"|redacted|overflow|.*[*].*\"}))[15m:30s]",
 			"count "+perLock+" (max by (cluster, namespace, job, lock_name, instance) (last_over_time(leader_active[15m])))[15m:30s]"), caughtBy: "C29 a crash loop with fresh pod names, born at 1"},
 		{name: "run-style locks are judged", change: swap(`mode="hold"`, `mode=~"hold|run"`), caughtBy: "D6"},
-		{name: "held now, not in the window", change: swap(`max_over_time(leader_elector_info{lock_name!~"redacted|overflow|.*[*].*",mode="hold"}[15m])`, `leader_elector_info{mode="hold"}`), caughtBy: "D10"},
-		{name: "labels that locks share are judged", change: swap(`lock_name!~"redacted|overflow|.*[*].*"`, `lock_name!=""`), caughtBy: "D11"},
+		{name: "held now, not in the window", change: swap(`max_over_time(leader_elector_info{lock_name!~"|redacted|overflow|.*[*].*",mode="hold"}[15m])`, `leader_elector_info{mode="hold"}`), caughtBy: "D10"},
+		{name: "labels that locks share are judged", change: swap(`lock_name!~"|redacted|overflow|.*[*].*"`, `lock_name!=""`), caughtBy: "D11"},
 		{name: "the gauge is watched instead of the counter", change: swap("increase(leader_acquired_total", "changes(leader_active"), caughtBy: "D1"},
 	}
 }
@@ -146,18 +147,25 @@ func backendMutations() []mutation {
 }
 
 func nearLeaseMutations() []mutation {
-	count, bucket := "leader_lease_usage_ratio_count", `leader_lease_usage_ratio_bucket{le="0.8"}`
+	const (
+		count, bucket = "leader_lease_usage_ratio_count", `leader_lease_usage_ratio_bucket{le="0.8"}`
+		native        = " or histogram_fraction(0.8408964152537146, +Inf, leader_lease_usage_ratio) * histogram_count(leader_lease_usage_ratio) >= 0"
+		begun         = " or 0 * leader_lease_overruns_total"
+		counted       = "increase((" + count + " - ignoring (le) " + bucket + native + begun + ")[30m:30s])"
+	)
 	return []mutation{
-		{name: "two increases are subtracted", change: swap("increase(("+count+" - ignoring (le) "+bucket+")[30m:30s])", "increase("+count+"[30m]) - ignoring (le) increase("+bucket+"[30m])"), caughtBy: "G4"},
+		{name: "two increases are subtracted", change: swap(counted, "increase("+count+"[30m]) - ignoring (le) increase("+bucket+"[30m])"), caughtBy: "G4"},
 		{name: "another bound", change: swap(`le="0.8"`, `le="0.9"`), caughtBy: "G1"},
 		{name: "a lower bound", change: swap(`le="0.8"`, `le="0.7"`), caughtBy: "C04 renewals grow slower"},
 		{name: "once is not enough", change: swap("> 0.5", "> 1.5"), caughtBy: "G1"},
 		{name: "no keeping", change: keep(0), caughtBy: "G1"},
-		{name: "raw counts", change: swap("increase(("+count+" - ignoring (le) "+bucket+")[30m:30s])", count+" - ignoring (le) "+bucket), caughtBy: "G5"},
+		{name: "raw counts", change: swap(counted, count+" - ignoring (le) "+bucket), caughtBy: "G5"},
+		{name: "a first observation is missed", change: drop(begun), caughtBy: "G11"},
+		{name: "a first observation of a native histogram is missed", change: drop(begun), caughtBy: "G12"},
 		{name: "native histograms are not looked at", change: swap("histogram_fraction(", "0 * histogram_fraction("), caughtBy: "G8"},
 		{name: "native buckets are cut in the middle", change: swap("0.8408964152537146", "0.8"), caughtBy: "G9"},
-		{name: "native histograms come first", change: swap(") or histogram_fraction(", ") and histogram_fraction("), caughtBy: "G1"},
-		{name: "the share of native histograms is a count", change: swap("+Inf, sum", "+Inf, 0 * sum"), caughtBy: "G8"},
+		{name: "both forms must be stored", change: swap(" or histogram_fraction(", " and histogram_fraction("), caughtBy: "G1"},
+		{name: "the share of native histograms is a count", change: swap("* histogram_count(leader_lease_usage_ratio)", "* 0"), caughtBy: "G8"},
 	}
 }
 
@@ -192,7 +200,7 @@ func exceededMutations() []mutation {
 }
 
 func headroomMutations() []mutation {
-	const own = `{lock_name!~"redacted|overflow|.*[*].*"}`
+	const own = `{lock_name!~"|redacted|overflow|.*[*].*"}`
 	fresh := " and present_over_time(leader_lease_headroom_seconds" + own + "[45s])"
 	return []mutation{
 		{name: "no hold", change: hold(0), caughtBy: "C04 one dip that"},
@@ -204,6 +212,7 @@ func headroomMutations() []mutation {
 		{name: "replicas are measured by the longest lease", change: swap("leader_lease_duration_seconds"+own, "on (lock_name) group_left () max "+perLock+" (leader_lease_duration_seconds"+own+")"), caughtBy: "H5"},
 		{name: "the last words linger", change: drop(fresh), caughtBy: "H6"},
 		{name: "labels that locks share are judged", change: swap(own, ""), caughtBy: "H7"},
+		{name: "locks without a name are judged", change: swap(`lock_name!~"|redacted`, `lock_name!~"redacted`), caughtBy: "C21 a View"},
 		{name: "the most headroom counts", change: swap("min "+perLock, "max "+perLock), caughtBy: "H8"},
 	}
 }
@@ -220,7 +229,7 @@ func lossMutations() []mutation {
 }
 
 func overdueMutations() []mutation {
-	const own = `lock_name!~"redacted|overflow|.*[*].*"`
+	const own = `lock_name!~"|redacted|overflow|.*[*].*"`
 	acquired := "leader_last_acquired_timestamp_seconds{" + own + "}"
 	return []mutation{
 		{name: "time for which nobody was there counts", change: swap("or label_replace((", "or 0 * label_replace(("), caughtBy: "J4"},
@@ -253,13 +262,14 @@ func failingMutations() []mutation {
 		{name: "once is not enough", change: swap(", 0.5)", ", 1.5)"), caughtBy: "T2"},
 		{name: "runs must be counted", change: swap(" or 0 * max", " and 0 * max"), caughtBy: "T5"},
 		{name: "native histograms are not looked at", change: swap(" or histogram_count(", " and histogram_count("), caughtBy: "T10"},
+		{name: "a first run is missed", change: drop(" or 0 * leader_acquired_total"), caughtBy: "T13"},
 		{name: "no keeping", change: keep(0), caughtBy: "T9"},
 		{name: "raw counts", change: swap("increase(leader_execution_failures_total[1h])", "leader_execution_failures_total"), caughtBy: "T7"},
 	}
 }
 
 func regressedMutations() []mutation {
-	const own = `{lock_name!~"redacted|overflow|.*[*].*"}`
+	const own = `{lock_name!~"|redacted|overflow|.*[*].*"}`
 	return []mutation{
 		{name: "the counter is not looked at", change: swap("increase(leader_fencing_token_regressions_total"+own+"[30m])", "0 * increase(leader_fencing_token_regressions_total"+own+"[30m])"), caughtBy: "K9"},
 		{name: "a first event is missed", change: swap("(min_over_time(", "(0 * min_over_time("), caughtBy: "C27 the second term"},
@@ -285,7 +295,7 @@ func absentMutations() []mutation {
 }
 
 func vanishedMutations() []mutation {
-	const own = `lock_name!~"redacted|overflow|.*[*].*"`
+	const own = `lock_name!~"|redacted|overflow|.*[*].*"`
 	led := "last_over_time(max " + perLock + " (leader_active{" + own + "})[1h:30s])"
 	return []mutation{
 		{name: "locks that nobody led are missed", change: swap(led+" > 0", led+" >= 0"), caughtBy: "V2"},
@@ -314,13 +324,13 @@ func scrapeMutations() []mutation {
 }
 
 func redactionMutations() []mutation {
-	const perJob, policy = "by (cluster, namespace, job)", "by (cluster, namespace, job, mode, key_id, key_check)"
-	own := "max " + perJob + " (count by (cluster, namespace, job, instance) (group by (cluster, namespace, job, instance, mode, key_id, key_check) (leader_redaction_info)))"
+	const perJob, policy = "by (cluster, namespace, job)", "by (cluster, namespace, job, policy, key_id, key_check)"
+	own := "max " + perJob + " (count by (cluster, namespace, job, instance) (group by (cluster, namespace, job, instance, policy, key_id, key_check) (leader_redaction_info)))"
 	return []mutation{
 		{name: "every replica counts", change: swap("group "+policy+" (leader_redaction_info)", "leader_redaction_info"), caughtBy: "R1"},
 		{name: "keys are known by their id", change: swap(", key_check", ""), caughtBy: "R2"},
 		{name: "labels are known by their key", change: swap(" key_id,", ""), caughtBy: "R6"},
-		{name: "modes are not compared", change: swap(" mode,", ""), caughtBy: "R7"},
+		{name: "policys are not compared", change: swap(" policy,", ""), caughtBy: "R7"},
 		{name: "jobs are merged", change: swap(", job", ""), caughtBy: "R3"},
 		{name: "a process labels in one way", change: swap("> "+own, "> 1"), caughtBy: "R5"},
 		{name: "two ways of a process are enough for all", change: swap("> "+own, "> 2"), caughtBy: "R2"},

@@ -33,8 +33,8 @@ func redactionKeyMismatch(b builder) []draft {
 
 // policyLabels tell apart the ways in which lock names become labels.
 func policyLabels() (names []string) {
-	for _, l := range catalog.RedactionInfo.Labels {
-		names = append(names, l.Name)
+	for _, l := range catalog.RedactionInfo.Labels() {
+		names = append(names, l.Name())
 	}
 	return names
 }

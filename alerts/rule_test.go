@@ -14,9 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/common/promslog"
+	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/internal/promcheck"
 	"github.com/leaderscope/leaderscope/internal/promeval"
 )
@@ -65,6 +67,52 @@ func TestYAMLIsAsRecordedAndValid(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The list that users of package instrument are told about, for labels that
+// locks share, is the list of the rules that leave such labels out.
+func TestAlertsAboutSingleLocksAreThoseOfTheCatalogue(t *testing.T) {
+	var got []string
+	for _, r := range rulesOf(t, Default()) {
+		if judgesSingleLocks(t, r) && !slices.Contains(got, r.Name) {
+			got = append(got, r.Name)
+		}
+	}
+	want := catalog.SingleLockAlerts()
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("want -, got +\n%s", diff)
+	}
+}
+
+// judgesSingleLocks reports whether some selector of the rule leaves out every
+// label that locks share, and keeps others.
+func judgesSingleLocks(t *testing.T, r Rule) (judges bool) {
+	t.Helper()
+	parsed, err := parser.NewParser(parser.Options{}).ParseExpr(r.Expr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parser.Inspect(parsed, func(n parser.Node, _ []parser.Node) error {
+		if s, ok := n.(*parser.VectorSelector); ok {
+			judges = judges || s.LabelMatchers != nil && keepsOnly(s.LabelMatchers, "x",
+				"", catalog.RedactedLabel, catalog.OverflowLabel, "tenant-"+catalog.FamilyWildcard+"/orders")
+		}
+		return nil
+	})
+	return judges
+}
+
+// keepsOnly reports whether the matchers of lock_name match one label and none
+// of the others.
+func keepsOnly(matchers []*labels.Matcher, one string, others ...string) bool {
+	kept := func(label string) bool {
+		return !slices.ContainsFunc(matchers, func(m *labels.Matcher) bool {
+			return m.Name == catalog.LockName.Name() && !m.Matches(label)
+		})
+	}
+	return kept(one) && !slices.ContainsFunc(others, kept)
 }
 
 // ofJobs are the alerts that ask about a job, whatever its locks.
@@ -188,7 +236,7 @@ func TestThePageNamesTheFamilyOfAHashedLockAndHowToLookItUp(t *testing.T) {
 
 func TestThePageOfAMismatchSaysWhatIsInUse(t *testing.T) {
 	s := scenarioTitled(t, "R8")
-	const inUse = "In use (replicas: mode, key_id, key_check): (1: hash k1 1a2b3c4d) (1: hash k2 5e6f7a8b)."
+	const inUse = "In use (replicas: policy, key_id, key_check): (1: hash k1 1a2b3c4d) (1: hash k2 5e6f7a8b)."
 	for name, want := range map[string]string{
 		"default": "Replicas of job a have labelled lock names in 2 ways for more than 15m. " +
 			"One lock has a label under each, so a split brain between such replicas cannot be seen. " + inUse,

@@ -14,7 +14,7 @@ import (
 )
 
 // defaultLabels are the labels of series that do not say otherwise.
-var defaultLabels = map[string]string{"job": "a", catalog.LockName.Name: "x"}
+var defaultLabels = map[string]string{"job": "a", catalog.LockName.Name(): "x"}
 
 // series reads load for a configuration: replicas have its holder label, and
 // series without labels of their own match its selector.
@@ -41,7 +41,8 @@ func (s scenario) series(c Config) ([]promeval.Series, error) {
 		if err != nil {
 			return nil, fmt.Errorf("scenario %s: %s: %w", s.title(), line, err)
 		}
-		out = append(out, promeval.Series{Selector: selector(complete(lset, c.HolderLabel, matchers)), Values: strings.TrimSpace(line[end:])})
+		nameless := strings.Contains(line[:end], catalog.LockName.Name()+`=""`)
+		out = append(out, promeval.Series{Selector: selector(complete(lset, nameless, c.HolderLabel, matchers)), Values: strings.TrimSpace(line[end:])})
 	}
 	return out, nil
 }
@@ -49,21 +50,23 @@ func (s scenario) series(c Config) ([]promeval.Series, error) {
 // bystander is a lock of another job, as far as the selector leaves the choice.
 func bystander(examples map[string]string) string {
 	lset := labels.NewBuilder(labels.FromStrings("instance", "bystander"))
-	for _, l := range []string{"job", catalog.LockName.Name} {
+	for _, l := range []string{"job", catalog.LockName.Name()} {
 		if examples[l] == "" {
 			lset.Set(l, "bystander")
 		}
 	}
-	return catalog.Active.Name + lset.Labels().String() + " 0x700\n"
+	return catalog.Active.Name() + lset.Labels().String() + " 0x700\n"
 }
 
-func complete(lset labels.Labels, holder string, examples map[string]string) labels.Labels {
+// complete adds the labels that a series of a scenario does not give. A
+// nameless one says by an empty label that its lock has no name.
+func complete(lset labels.Labels, nameless bool, holder string, examples map[string]string) labels.Labels {
 	name := lset.Get(model.MetricNameLabel)
 	metric, known := catalog.ByName(name)
 	b := labels.NewBuilder(lset)
 	add := func(label, value string) {
-		ofLocks := label == catalog.LockName.Name
-		if b.Get(label) == "" && (!ofLocks || known && metric.PerLock) {
+		ofLocks := label == catalog.LockName.Name()
+		if b.Get(label) == "" && (!ofLocks || known && metric.PerLock() && !nameless) {
 			b.Set(label, value)
 		}
 	}

@@ -110,6 +110,16 @@ func splitScenarios() []scenario {
 				leader_active{instance="i2",lock_name="tenant-*/orders"} 1x40`,
 			want:  "LabelOverflow/warning 5m..",
 			limit: "a label that locks share says nothing about one of them"},
+		{id: "C21", name: "a View drops the names of locks, and one replica leads three of them", every: 15 * time.Second, end: 15 * time.Minute,
+			load: `
+				leader_elector_info{lock_name="",mode="hold"} 1x60
+				leader_max_leaders{lock_name=""} 1x60
+				leader_active{instance="i1",lock_name=""} 3x60
+				leader_active{instance="i2",lock_name=""} 0x60
+				leader_acquired_total{instance="i1",lock_name=""} 3x60
+				leader_lease_duration_seconds{instance="i1",lock_name=""} 15x60
+				leader_lease_headroom_seconds{instance="i1",lock_name=""} 2x60`,
+			limit: "without names nothing can be said of one lock"},
 		{id: "C35", name: "a dead pod stops pushing", every: 15 * time.Second, end: 15 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x20
@@ -167,7 +177,7 @@ func flappingScenarios() []scenario {
 				leader_attempts_total{instance="i1"} 0+1x60
 				leader_acquired_total{instance="i1"} 0+1x60`},
 		{id: "D7", name: "Prometheus starts beside ten replicas that have all led before", every: 15 * time.Second, end: 20 * time.Minute,
-			load: led(10) + fleet(10, catalog.Acquired.Name, "9x80") + fleet(10, catalog.LastAcquired.Name, "-7200x80")},
+			load: led(10) + fleet(10, catalog.Acquired.Name(), "9x80") + fleet(10, catalog.LastAcquired.Name(), "-7200x80")},
 		{id: "D8", name: "ten replicas restart one after the other", every: 15 * time.Second, end: 30 * time.Minute,
 			load: led(10) + restart(10, 20, 3, 1)},
 		{id: "D9", name: "two Prometheus replicas see three handovers each", every: 30 * time.Second, end: 30 * time.Minute,
@@ -247,7 +257,7 @@ func fleet(n int, metric, values string) string {
 
 // led is a held lock with a leader and enough followers to make n replicas.
 func led(n int) string {
-	return held + fleet(n-1, catalog.Active.Name, "0x120") + `leader_active{instance="leader"} 1x120` + "\n"
+	return held + fleet(n-1, catalog.Active.Name(), "0x120") + `leader_active{instance="leader"} 1x120` + "\n"
 }
 
 // relay is n replicas that win at birth, each born so many samples after the
@@ -262,9 +272,9 @@ func relay(n, apart int, every time.Duration, zeros, life int) string {
 		line := func(metric, values string) {
 			fmt.Fprintf(&out, "\n%s{instance=\"r%d\"} %s%s stale", metric, i, before, values)
 		}
-		line(catalog.Acquired.Name, unwon+times(1, life))
-		line(catalog.Active.Name, unwon+times(1, life))
-		line(catalog.LastAcquired.Name, unborn+times(wonAt, life))
+		line(catalog.Acquired.Name(), unwon+times(1, life))
+		line(catalog.Active.Name(), unwon+times(1, life))
+		line(catalog.LastAcquired.Name(), unborn+times(wonAt, life))
 	}
 	return out.String() + "\n"
 }

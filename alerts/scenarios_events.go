@@ -211,6 +211,28 @@ func leaseScenarios() []scenario {
 				leader_lease_usage_ratio{instance="i1"} {{schema:3 sum:4 count:8 offset:-8 buckets:[7 0 0 0 0 0 0 1]}}x20 {{schema:3 sum:4 count:9 offset:-8 buckets:[8 0 0 0 0 0 0 1]}}x100
 				leader_lease_usage_ratio_count{instance="i1"} 8x20 9x100
 				leader_lease_usage_ratio_bucket{instance="i1",le="0.8"} 7x20 8x100`},
+		{id: "G11", name: "the first run of a process uses nine tenths of its lease, and begins the histogram", every: 30 * time.Second, end: 20 * time.Minute,
+			load: ran + `
+				leader_attempts_total{instance="i1"} 0x9 1x40
+				leader_acquired_total{instance="i1"} 0x9 1x40
+				leader_lease_usage_ratio_count{instance="i1"} _x10 1x40
+				leader_lease_usage_ratio_bucket{instance="i1",le="0.8"} _x10 0x40
+				leader_lease_overruns_total{instance="i1"} 0x40`,
+			want: "NearLease/warning 5m.."},
+		{id: "G12", name: "the first run of a process begins a native histogram, and uses nine tenths of its lease", every: 30 * time.Second, end: 20 * time.Minute, native: true,
+			load: ran + `
+				leader_attempts_total{instance="i1"} 0x9 1x40
+				leader_acquired_total{instance="i1"} 0x9 1x40
+				leader_lease_usage_ratio{instance="i1"} _x10 {{schema:3 sum:0.9 count:1 offset:-1 buckets:[1]}}x40
+				leader_lease_overruns_total{instance="i1"} 0x40`,
+			want: "NearLease/warning 5m.."},
+		{id: "G13", name: "the first run of a process uses half of its lease", every: 30 * time.Second, end: 20 * time.Minute,
+			load: ran + `
+				leader_attempts_total{instance="i1"} 0x9 1x40
+				leader_acquired_total{instance="i1"} 0x9 1x40
+				leader_lease_usage_ratio_count{instance="i1"} _x10 1x40
+				leader_lease_usage_ratio_bucket{instance="i1",le="0.8"} _x10 1x40
+				leader_lease_overruns_total{instance="i1"} 0x40`},
 		{id: "C04", name: "the renewal period equals the lease", every: 15 * time.Second, end: 10 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x40
@@ -269,7 +291,7 @@ func lossScenarios() []scenario {
 				leader_work_after_loss_seconds_total{instance="i1"} 0x19 2x60
 				leader_work_after_loss_seconds_total{instance="i2"} 0x80`},
 		{id: "W2", name: "six replicas notice a loss within two seconds each", every: 15 * time.Second, end: 20 * time.Minute,
-			load: ran + fleet(6, catalog.WorkAfterLoss.Name, "0x19 2x60")},
+			load: ran + fleet(6, catalog.WorkAfterLoss.Name(), "0x19 2x60")},
 		{id: "W3", name: "work after the losses of yesterday", every: 15 * time.Second, end: 20 * time.Minute,
 			load: ran + `
 				leader_work_after_loss_seconds_total{instance="i1"} _x9 400x60`},

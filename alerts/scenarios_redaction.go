@@ -3,7 +3,7 @@ package alerts
 import "time"
 
 func redactionScenarios() []scenario {
-	const k1, k2 = `mode="hash",key_id="k1",key_check="1a2b3c4d"`, `mode="hash",key_id="k2",key_check="5e6f7a8b"`
+	const k1, k2 = `policy="hash",key_id="k1",key_check="1a2b3c4d"`, `policy="hash",key_id="k2",key_check="5e6f7a8b"`
 	return []scenario{
 		{id: "R1", name: "three replicas label with one key", every: 30 * time.Second, end: 30 * time.Minute,
 			load: `
@@ -14,7 +14,7 @@ func redactionScenarios() []scenario {
 			load: `
 				leader_redaction_info{instance="i1",` + k1 + `} 1x60
 				leader_redaction_info{instance="i2",` + k1 + `} 1x60
-				leader_redaction_info{instance="i3",mode="hash",key_id="k1",key_check="5e6f7a8b"} 1x60`,
+				leader_redaction_info{instance="i3",policy="hash",key_id="k1",key_check="5e6f7a8b"} 1x60`,
 			want: `RedactionKeyMismatch/warning 15m..`},
 		{id: "R3", name: "two jobs have a key each", every: 30 * time.Second, end: 30 * time.Minute,
 			load: `
@@ -33,18 +33,18 @@ func redactionScenarios() []scenario {
 		{id: "R5", name: "every replica labels its tenants' locks by a hash and its own in raw", every: 30 * time.Second, end: 30 * time.Minute,
 			load: `
 				leader_redaction_info{instance="i1",locks="tenants",` + k1 + `} 1x60
-				leader_redaction_info{instance="i1",locks="own",mode="raw",key_id="",key_check=""} 1x60
+				leader_redaction_info{instance="i1",locks="own",policy="raw",key_id="",key_check=""} 1x60
 				leader_redaction_info{instance="i2",locks="tenants",` + k1 + `} 1x60
-				leader_redaction_info{instance="i2",locks="own",mode="raw",key_id="",key_check=""} 1x60`},
+				leader_redaction_info{instance="i2",locks="own",policy="raw",key_id="",key_check=""} 1x60`},
 		{id: "R6", name: "one key has two ids", every: 30 * time.Second, end: 30 * time.Minute,
 			load: `
 				leader_redaction_info{instance="i1",` + k1 + `} 1x60
-				leader_redaction_info{instance="i2",mode="hash",key_id="k2",key_check="1a2b3c4d"} 1x60`,
+				leader_redaction_info{instance="i2",policy="hash",key_id="k2",key_check="1a2b3c4d"} 1x60`,
 			want: `RedactionKeyMismatch/warning 15m..`},
 		{id: "R7", name: "one replica shows the names that the other hides", every: 30 * time.Second, end: 30 * time.Minute,
 			load: `
-				leader_redaction_info{instance="i1",mode="constant"} 1x60
-				leader_redaction_info{instance="i2",mode="raw"} 1x60`,
+				leader_redaction_info{instance="i1",policy="constant"} 1x60
+				leader_redaction_info{instance="i2",policy="raw"} 1x60`,
 			want: `RedactionKeyMismatch/warning 15m..`},
 		{id: "R8", name: "the odd replica misses two scrapes, and gets the right key at last", every: 30 * time.Second, end: 40 * time.Minute,
 			load: `

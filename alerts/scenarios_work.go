@@ -1,6 +1,10 @@
 package alerts
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 func jobScenarios() []scenario {
 	return []scenario{
@@ -242,6 +246,11 @@ func taskScenarios() []scenario {
 				leader_execution_duration_seconds_count{instance="i1"} 0x120
 				leader_execution_failures_total{instance="i1",cause="error"} 0x120
 				leader_execution_failures_total{instance="i1",cause="panic"} 0x120`},
+		{id: "T13", name: "one of twenty processes that run once each fails", every: 30 * time.Second, end: time.Hour,
+			load: ran + onceEach(20) + `
+				leader_acquired_total{instance="failed"} _x40 0x2 1x6 stale
+				leader_execution_duration_seconds_count{instance="failed"} _x43 1x5 stale
+				leader_execution_failures_total{instance="failed",cause="error"} _x40 0x2 1x6 stale`},
 		{id: "C11", name: "a body panics after three seconds, and the next run is normal", every: 15 * time.Second, end: 20 * time.Minute,
 			load: ran + `
 				leader_active{instance="i1"} 0x80
@@ -356,4 +365,18 @@ func tokenScenarios() []scenario {
 				leader_fencing_token_regressions_total{instance="i1"} _x10 1x40`,
 			limit: "a process that is new with everything may have done it long before Prometheus came"},
 	}
+}
+
+// onceEach is n processes one after the other that run once each and do well:
+// the run begins their histogram.
+func onceEach(n int) string {
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, `
+			leader_acquired_total{instance="o%[1]d"} _x%[2]d 0x2 1x6 stale
+			leader_execution_duration_seconds_count{instance="o%[1]d"} _x%[3]d 1x5 stale
+			leader_execution_failures_total{instance="o%[1]d",cause="error"} _x%[2]d 0x9 stale
+		`, i, 2*i+1, 2*i+4)
+	}
+	return out.String()
 }

@@ -19,7 +19,7 @@ func (c Config) scope() (query.Scope, error) {
 	if err != nil {
 		return query.Scope{}, err
 	}
-	onTarget := slices.DeleteFunc(slices.Clone(matchers), func(m query.Matcher) bool { return m.Label == catalog.LockName.Name })
+	onTarget := slices.DeleteFunc(slices.Clone(matchers), func(m query.Matcher) bool { return m.Label == catalog.LockName.Name() })
 	return query.Scope{Labels: c.ScopeLabels, Holder: c.HolderLabel, Matchers: matchers, TargetMatchers: onTarget}, nil
 }
 
@@ -32,7 +32,7 @@ func parseSelector(s string) ([]query.Matcher, error) {
 	var out []query.Matcher
 	for _, m := range parsed {
 		if m.Name == model.MetricNameLabel || seriesLabels()[m.Name] {
-			return nil, fmt.Errorf("selector: %s matches on %s, which not every series has; use labels of the targets, or %s", s, m.Name, catalog.LockName.Name)
+			return nil, fmt.Errorf("selector: %s matches on %s, which not every series has; use labels of the targets, or %s", s, m.Name, catalog.LockName.Name())
 		}
 		out = append(out, query.Matcher{Label: m.Name, Op: m.Type.String(), Value: m.Value})
 	}
@@ -59,8 +59,8 @@ func parseMatchers(s string) ([]*labels.Matcher, error) {
 func seriesLabels() map[string]bool {
 	only := map[string]bool{labels.BucketLabel: true}
 	for _, m := range catalog.All() {
-		for _, l := range m.Labels {
-			only[l.Name] = true
+		for _, l := range m.Labels() {
+			only[l.Name()] = true
 		}
 	}
 	return only

@@ -86,7 +86,7 @@ func labelOverflow(b builder) []draft {
 	// many locks one before its first sample. That locks share the label is a
 	// state, and of locks that are short-lived one between two samples.
 	grown := query.Op(query.By("max", replica, query.Over("increase", folded, window)), ">", atLeast(1))
-	shared := query.By("max", replica, s.Metric(catalog.Active, query.Equal(catalog.LockName.Name, catalog.OverflowLabel)))
+	shared := query.By("max", replica, s.Metric(catalog.Active, query.Equal(catalog.LockName.Name(), catalog.OverflowLabel)))
 	expr := query.Op(query.By("count", targets, query.Op(grown, "or", shared)), ">", "0")
 
 	return []draft{{

@@ -40,7 +40,7 @@ func (v *validation) require(ok bool, key, format string, args ...any) {
 }
 
 func (v *validation) scope(c Config) {
-	lock := catalog.LockName.Name
+	lock := catalog.LockName.Name()
 	v.require(slices.Contains(c.ScopeLabels, lock), "scopeLabels", "%s lack %s; without it different locks merge into one", list(c.ScopeLabels), lock)
 	for i, l := range c.ScopeLabels {
 		v.require(validLabel(l), "scopeLabels", "%q is no label name; use letters, digits and _", l)

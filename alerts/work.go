@@ -69,7 +69,7 @@ func taskFailing(b builder) []draft {
 	failed := s.By("sum", s.ByHolder("max", query.Op(grown, "or", born)))
 	// Failures of a job that runs all the time are tolerated up to a share of
 	// its runs; of a rare one each is worth a look.
-	runs := query.Op(s.Observed(catalog.ExecutionDuration, window), "or", query.Op("0", "*", s.By("max", query.Over("max_over_time", s.Metric(catalog.Acquired), window))))
+	runs := query.Op(s.Observed(catalog.ExecutionDuration, catalog.Acquired, window, b.ScrapeInterval.String()), "or", query.Op("0", "*", s.By("max", query.Over("max_over_time", s.Metric(catalog.Acquired), window))))
 	tolerated := query.Call("clamp_min", query.Op(query.Number(k.Share), "*", runs), atLeast(k.MinFailures))
 	expr := query.Op(failed, ">", tolerated)
 

@@ -49,7 +49,7 @@ func (q queries) alerting() query.Expr {
 	firing := func(m query.Matcher) query.Expr {
 		return query.Selector("ALERTS", append(slices.Clone(common), m)...)
 	}
-	return query.Op(firing(q.chosen(catalog.LockName.Name)), "or", firing(query.Equal(catalog.LockName.Name, "")))
+	return query.Op(firing(q.chosen(catalog.LockName.Name())), "or", firing(query.Equal(catalog.LockName.Name(), "")))
 }
 
 // started are the replicas that appeared, or whose counters began anew.
@@ -67,7 +67,7 @@ func (q queries) started() query.Expr {
 // startedOf reads what is recorded of each replica, where all locks are
 // chosen; or of the chosen ones, what the replicas say.
 func (q queries) startedOf(by []string) query.Expr {
-	all := query.Selector(q.facts.RecordedReplicaResets(), append(slices.Clone(q.replicas.TargetMatchers), q.chosen(catalog.LockName.Name))...)
+	all := query.Selector(q.facts.RecordedReplicaResets(), append(slices.Clone(q.replicas.TargetMatchers), q.chosen(catalog.LockName.Name()))...)
 	some := q.replicas.Metric(catalog.Attempts, notAll())
 	here := query.Op(all, "or", query.Call("timestamp", some))
 	before := query.Op(query.Offset(all, q.eventWindow()), "or", query.Offset(some, q.eventWindow()))

@@ -83,7 +83,7 @@ func (q queries) board(p page) *dashboard.DashboardBuilder {
 // scopeVariable offers the values of a label that identifies locks. Where the
 // dashboard is of one lock, exactly one name is chosen.
 func (q queries) scopeVariable(label string, earlier []string) *dashboard.QueryVariableBuilder {
-	if q.oneLock && label == catalog.LockName.Name {
+	if q.oneLock && label == catalog.LockName.Name() {
 		return q.variable(label, earlier, "The lock that is shown. A name may be a hash: gen-dashboards label gives the hash of a name.")
 	}
 	return q.labelVariable(label, earlier,
@@ -108,7 +108,7 @@ func (q queries) variable(label string, earlier []string, description string) *d
 	for _, l := range earlier {
 		selector = append(selector, q.chosen(l))
 	}
-	values := fmt.Sprintf("label_values(%s, %s)", query.Selector(catalog.ElectorInfo.Name, selector...), label)
+	values := fmt.Sprintf("label_values(%s, %s)", query.Selector(catalog.ElectorInfo.Name(), selector...), label)
 	return dashboard.NewQueryVariableBuilder(label).Label(label).Description(description).Datasource(datasource()).
 		Query(dashboard.StringOrMap{String: &values}).Definition(values).
 		Refresh(dashboard.VariableRefreshOnTimeRangeChanged).Sort(dashboard.VariableSortAlphabeticalAsc)

@@ -195,7 +195,7 @@ func TestEverySelectorHeedsTheChosenLocks(t *testing.T) {
 				}
 				m, known := catalog.ByName(s.Name)
 				for _, l := range cfg.Scope.Labels {
-					if l == catalog.LockName.Name && !(known && m.PerLock) && !strings.Contains(s.Name, ":") {
+					if l == catalog.LockName.Name() && !(known && m.PerLock()) && !strings.Contains(s.Name, ":") {
 						continue
 					}
 					if !slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool { return m.Name == l && m.Value == "$"+l }) {

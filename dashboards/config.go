@@ -110,7 +110,7 @@ type Thresholds struct {
 func Default() Config {
 	return Config{
 		Scope: Scope{
-			Labels:         []string{"cluster", "namespace", "job", catalog.LockName.Name},
+			Labels:         []string{"cluster", "namespace", "job", catalog.LockName.Name()},
 			Holder:         "instance",
 			ScrapeInterval: 30 * time.Second,
 		},
@@ -172,7 +172,7 @@ func (c Config) Validate() error {
 		check{"from", timePattern.MatchString(c.From), fmt.Sprintf("%q is not a time such as now-3h", c.From)},
 		check{"to", timePattern.MatchString(c.To), fmt.Sprintf("%q is not a time such as now", c.To)},
 		check{"timezone", c.Timezone != "", "must not be empty; utc is a good choice"},
-		check{"legend", slices.Contains(named, catalog.LockName.Name), fmt.Sprintf("%q does not contain {{lock_name}}", c.Legend)},
+		check{"legend", slices.Contains(named, catalog.LockName.Name()), fmt.Sprintf("%q does not contain {{lock_name}}", c.Legend)},
 		check{"legend", len(foreign) == 0, fmt.Sprintf("%q names %s, which scope.labels does not", c.Legend, strings.Join(foreign, ", "))},
 		check{"aliases", !c.Aliases || !slices.Contains(c.Scope.Labels, query.AliasLabel), "cannot be shown where " + query.AliasLabel + " is among scope.labels"},
 		check{"path", strings.HasPrefix(c.Path, "/"), fmt.Sprintf("%q is not an absolute path", c.Path)},
@@ -193,7 +193,7 @@ func (c Config) legend() string {
 func (s Scope) validate() error {
 	_, selectorErr := s.matchers()
 	return firstProblem(
-		check{"scope.labels", slices.Contains(s.Labels, catalog.LockName.Name), "must contain lock_name, or locks cannot be told apart"},
+		check{"scope.labels", slices.Contains(s.Labels, catalog.LockName.Name()), "must contain lock_name, or locks cannot be told apart"},
 		check{"scope.labels", isSet(s.Labels), "must be different names of letters, digits and _, and none of datasource, le or __name"},
 		check{"scope.holder", isLabel(s.Holder), fmt.Sprintf("%q is not a label name", s.Holder)},
 		check{"scope.holder", !slices.Contains(s.Labels, s.Holder), fmt.Sprintf("%q is among scope.labels, so that every replica would be a lock of its own", s.Holder)},

@@ -62,10 +62,10 @@ func TestDirectQueriesThatReadMoreAreKnown(t *testing.T) {
 		`panel "Locks", query Errors`:                                  2,
 		`panel "Locks", query Left`:                                    2,
 		`panel "Locks", query State`:                                   8,
-		`panel "Near and past the end of the lease", query Near`:       2,
+		`panel "Near and past the end of the lease", query Near`:       3,
 		`panel "Renewals by result", query A`:                          5,
-		`panel "Share of the lease used", query Classic`:               10,
-		`panel "Terms gained and ended", query Ended`:                  5,
+		`panel "Share of the lease used", query Classic`:               8,
+		`panel "Terms gained and ended", query Ended`:                  7,
 		`panel "Waiting for a lock", query A`:                          3,
 		`panel "Who led when", query A`:                                2,
 	}
@@ -85,9 +85,9 @@ func TestTheLockDashboardReadsOneLock(t *testing.T) {
 		for _, s := range selectors(t, expr) {
 			m, known := catalog.ByName(s.Name)
 			one := slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool {
-				return m.Name == catalog.LockName.Name && m.Type == labels.MatchEqual && m.Value == "$lock_name"
+				return m.Name == catalog.LockName.Name() && m.Type == labels.MatchEqual && m.Value == "$lock_name"
 			})
-			if known && m.PerLock && !one {
+			if known && m.PerLock() && !one {
 				t.Errorf("%s reads %s of more than one lock", where, s.Name)
 			}
 		}
@@ -105,7 +105,7 @@ func seriesPerReplica(t *testing.T, cfg Config, expr string) float64 {
 			for _, series := range seriesOf(m, s) {
 				read[series] = 1
 			}
-		} else if recorded, ok := recordedLabels(cfg)[s.Name]; ok && slices.Contains(recorded, catalog.LockName.Name) {
+		} else if recorded, ok := recordedLabels(cfg)[s.Name]; ok && slices.Contains(recorded, catalog.LockName.Name()) {
 			read[s.Name] = 1
 			// One replica leads at a time, and works.
 			one := s.Name == query.RecordedLeading || s.Name == query.Facts{Limits: cfg.limits()}.RecordedWorkAfterLoss()
@@ -141,7 +141,7 @@ func selectors(t *testing.T, expr string) []*parser.VectorSelector {
 // where histograms are classic. A native one is a single series.
 func seriesOf(m *catalog.Metric, s *parser.VectorSelector) []string {
 	never := slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool { return m.Name == query.NoLabel })
-	if !m.PerLock || never || m.Kind == catalog.Histogram && s.Name == m.Name {
+	if !m.PerLock() || never || m.Kind() == catalog.Histogram && s.Name == m.Name() {
 		return nil
 	}
 	all := []map[string]string{{}}
@@ -156,14 +156,14 @@ func seriesOf(m *catalog.Metric, s *parser.VectorSelector) []string {
 		}
 		all = next
 	}
-	for _, l := range m.Labels {
+	for _, l := range m.Labels() {
 		if m != catalog.ElectorInfo { // a replica has one value of each
-			split(l.Name, l.Values)
+			split(l.Name(), l.Values())
 		}
 	}
 	if s.Name == m.Bucket() {
 		bounds := []string{"+Inf"}
-		for _, b := range m.Bounds {
+		for _, b := range m.Bounds() {
 			bounds = append(bounds, fmt.Sprint(b))
 		}
 		split(labels.BucketLabel, bounds)

@@ -63,7 +63,7 @@ func (q queries) foldedNames() query.Expr {
 
 // catchAllLabels counts the labels that stand for locks which nobody named.
 func (q queries) catchAllLabels() query.Expr {
-	catchAll := query.Matches(catalog.LockName.Name, catalog.RedactedLabel+"|"+catalog.OverflowLabel)
+	catchAll := query.Matches(catalog.LockName.Name(), catalog.RedactedLabel+"|"+catalog.OverflowLabel)
 	return countOf(
 		q.locks.By("group", q.locks.Metric(catalog.ElectorInfo, catchAll)),
 		q.locks.By("group", q.locks.Metric(catalog.ElectorInfo)))

@@ -31,7 +31,7 @@ func (q queries) holderTimeline() *statetimeline.PanelBuilder {
 		unit: units.Short, noValue: "nobody led", width: 24, height: 10,
 		steps: []dashboard.Threshold{base(grey), from(1, green)},
 		targets: []target{{
-			expr:   sortedBy(q.movedMost(), catalog.LockName.Name, q.cfg.Scope.Holder),
+			expr:   sortedBy(q.movedMost(), catalog.LockName.Name(), q.cfg.Scope.Holder),
 			legend: q.replicaLegend(),
 		}},
 	}).
@@ -62,7 +62,7 @@ func (q queries) transitions() *timeseries.PanelBuilder {
 	return colored(barPanel(about{
 		id: panel.Transitions, title: "Terms gained and ended",
 		description: "Terms gained upwards, terms ended downwards by cause, over all locks shown. A held lock should show only " +
-			"roll-outs: more is flapping. lost and expired are ends that nobody asked for. A fencing token that went back means that " +
+			"roll-outs: more is flapping. lost, expired, gave_up and release_failed are ends that no one asked for. A fencing token that went back means that " +
 			"the backend lost its memory: fenced storage will refuse the new leader.",
 		unit: "cpm", noValue: "no data", width: 12, height: 8,
 		steps: plain(),
@@ -75,6 +75,7 @@ func (q queries) transitions() *timeseries.PanelBuilder {
 		series{"gained", green},
 		series{catalog.Released.String(), blue}, series{catalog.Lost.String(), red}, series{catalog.Expired.String(), orange},
 		series{catalog.CanceledTerm.String(), "light-blue"}, series{catalog.Abandoned.String(), "purple"},
+		series{catalog.GaveUp.String(), "dark-orange"}, series{catalog.ReleaseFailed.String(), "dark-red"},
 	).
 		OverrideByQuery("Regressed", []dashboard.DynamicConfigValue{fixed(red)})
 }

@@ -72,7 +72,7 @@ func (q queries) columns() []column {
 	info := append(slices.Clone(q.locks.Labels), "mode", "backend", "family")
 	columns := []column{
 		{ref: "State", title: "State", expr: q.facts.State(), style: stateStyle(), labels: []heading{
-			{label: catalog.LockName.Name, title: "Lock", style: []dashboard.DynamicConfigValue{
+			{label: catalog.LockName.Name(), title: "Lock", style: []dashboard.DynamicConfigValue{
 				property("custom.minWidth", 190), property("links", []any{q.lockLink("${__value.raw:percentencode}")})}}}},
 		{ref: "Leader", expr: q.facts.AnyLeader(), labels: []heading{{label: q.cfg.Scope.Holder, title: "Leader", style: []dashboard.DynamicConfigValue{width(160)}}}},
 		{ref: "Leaders", title: "Leaders", expr: q.facts.Claims(), style: []dashboard.DynamicConfigValue{width(80)}},
@@ -174,7 +174,7 @@ func (q queries) arrangement(columns []column) map[string]any {
 		show(l, titleOf(l))
 	}
 	if q.oneLock {
-		hidden[catalog.LockName.Name] = true
+		hidden[catalog.LockName.Name()] = true
 	}
 	return map[string]any{"excludeByName": hidden, "indexByName": order, "renameByName": names}
 }
@@ -191,6 +191,6 @@ func (q queries) lockLink(name string) map[string]any {
 	}
 	return map[string]any{
 		"title": "Show this lock",
-		"url":   "/d/" + q.cfg.Lock.UID + "?" + carried + "&var-" + catalog.LockName.Name + "=" + name + "&${__url_time_range}",
+		"url":   "/d/" + q.cfg.Lock.UID + "?" + carried + "&var-" + catalog.LockName.Name() + "=" + name + "&${__url_time_range}",
 	}
 }

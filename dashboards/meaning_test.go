@@ -21,10 +21,17 @@ type lock struct {
 	more   map[string]string
 }
 
+// nameless is the name of locks that have none.
+const nameless = "-"
+
 func (l lock) series() []promeval.Series {
 	var all []promeval.Series
+	name := l.name
+	if name == nameless {
+		name = ""
+	}
 	add := func(metric, extra, values string) {
-		all = append(all, promeval.Series{Selector: fmt.Sprintf(`%s{job="a",lock_name=%q%s}`, metric, l.name, extra), Values: values})
+		all = append(all, promeval.Series{Selector: fmt.Sprintf(`%s{job="a",lock_name=%q%s}`, metric, name, extra), Values: values})
 	}
 	for i, active := range l.active {
 		instance := fmt.Sprintf(`,instance="i%d"`, i+1)
@@ -54,17 +61,20 @@ func TestTheTableSaysWhatIsWrongWithEachLock(t *testing.T) {
 		lock lock
 		want float64
 	}{
-		"a held lock that is led":           {lock{mode: "hold", active: [2]string{on, off}}, stateFine},
-		"a held lock that nobody holds":     {lock{mode: "hold", active: [2]string{off, off}}, stateLeaderless},
-		"a lock for runs that nobody holds": {lock{mode: "run", active: [2]string{off, off}}, stateFine},
-		"a held lock with two leaders":      {lock{mode: "hold", active: [2]string{on, on}}, stateCrowded},
-		"a lock for runs with two leaders":  {lock{mode: "run", active: [2]string{on, on}}, stateCrowded},
-		"a label that several locks share":  {lock{name: "redacted", mode: "hold", active: [2]string{on, on}}, stateFine},
-		"a family that several locks share": {lock{name: "tenant-*/mail", mode: "run", active: [2]string{"2x40", on}}, stateFine},
-		"a run that used most of its lease": {lock{mode: "run", active: [2]string{off, off}, more: usage("0x20 1x20", "0x40")}, stateNearLease},
-		"a run that used little of it":      {lock{mode: "run", active: [2]string{off, off}, more: usage("0x20 1x20", "0x20 1x20")}, stateFine},
-		"a term past the end of its lease":  {lock{mode: "run", active: [2]string{off, off}, more: map[string]string{"leader_lease_overruns_total": "0x20 1x20"}}, statePastLease},
-		"attempts that meet backend errors": {lock{mode: "hold", active: [2]string{on, off}, more: backendErrors("0+2x40")}, stateErrors},
+		"a held lock that is led":                 {lock{mode: "hold", active: [2]string{on, off}}, stateFine},
+		"a held lock that nobody holds":           {lock{mode: "hold", active: [2]string{off, off}}, stateLeaderless},
+		"a lock for runs that nobody holds":       {lock{mode: "run", active: [2]string{off, off}}, stateFine},
+		"a held lock with two leaders":            {lock{mode: "hold", active: [2]string{on, on}}, stateCrowded},
+		"a lock for runs with two leaders":        {lock{mode: "run", active: [2]string{on, on}}, stateCrowded},
+		"a label that several locks share":        {lock{name: "redacted", mode: "hold", active: [2]string{on, on}}, stateFine},
+		"a family that several locks share":       {lock{name: "tenant-*/mail", mode: "run", active: [2]string{"2x40", on}}, stateFine},
+		"locks whose names a View drops":          {lock{name: nameless, mode: "hold", active: [2]string{"3x40", off}}, stateFine},
+		"a run that used most of its lease":       {lock{mode: "run", active: [2]string{off, off}, more: usage("0x20 1x20", "0x40")}, stateNearLease},
+		"a first run that used most of its lease": {lock{mode: "run", active: [2]string{off, off}, more: firstUsage("_x20 0x20")}, stateNearLease},
+		"a first run that used little of it":      {lock{mode: "run", active: [2]string{off, off}, more: firstUsage("_x20 1x20")}, stateFine},
+		"a run that used little of it":            {lock{mode: "run", active: [2]string{off, off}, more: usage("0x20 1x20", "0x20 1x20")}, stateFine},
+		"a term past the end of its lease":        {lock{mode: "run", active: [2]string{off, off}, more: map[string]string{"leader_lease_overruns_total": "0x20 1x20"}}, statePastLease},
+		"attempts that meet backend errors":       {lock{mode: "hold", active: [2]string{on, off}, more: backendErrors("0+2x40")}, stateErrors},
 		"attempts that hung and then failed": {lock{mode: "hold", active: [2]string{on, off}, more: map[string]string{
 			"leader_attempts_total": "0x40", `leader_not_acquired_total|,reason="backend_error"`: "0+1x40"}}, stateErrors},
 		"one error among many attempts":      {lock{mode: "hold", active: [2]string{on, off}, more: backendErrors("0x30 1x10")}, stateFine},
@@ -151,6 +161,13 @@ func TestEachLockIsThereOnce(t *testing.T) {
 
 func usage(all, small string) map[string]string {
 	return map[string]string{"leader_lease_usage_ratio_count": all, `leader_lease_usage_ratio_bucket|,le="0.8"`: small}
+}
+
+// firstUsage is the use of a lease that begins the histogram.
+func firstUsage(small string) map[string]string {
+	more := usage("_x20 1x20", small)
+	more["leader_lease_overruns_total"] = "0x40"
+	return more
 }
 
 func backendErrors(values string) map[string]string {

@@ -108,7 +108,7 @@ func (q queries) leaders() *stat.PanelBuilder {
 			property("mappings", []dashboard.ValueMapping{words(says{0, "idle", unseen}, says{1, "running", blue}), several("", blue)}),
 		}).
 		WithOverride(dashboard.MatcherConfig{Id: "byRegexp", Options: ".*"}, []dashboard.DynamicConfigValue{
-			property("links", []any{q.lockLink("${__field.labels." + catalog.LockName.Name + ":percentencode}")}),
+			property("links", []any{q.lockLink("${__field.labels." + catalog.LockName.Name() + ":percentencode}")}),
 		}).
 		Text(common.NewVizTextDisplayOptionsBuilder().TitleSize(12).ValueSize(16)).
 		TextMode(common.BigValueTextModeValueAndName).

@@ -48,12 +48,12 @@ func newQueries(cfg Config) (queries, error) {
 func newLockQueries(cfg Config) (queries, error) {
 	var where []string
 	for _, l := range cfg.Scope.Labels {
-		if l != catalog.LockName.Name {
+		if l != catalog.LockName.Name() {
 			where = append(where, "{{"+l+"}}")
 		}
 	}
 	if where == nil {
-		where = []string{"{{" + catalog.LockName.Name + "}}"}
+		where = []string{"{{" + catalog.LockName.Name() + "}}"}
 	}
 	return queries{cfg: cfg, legend: strings.Join(where, " "), oneLock: true}.scoped()
 }
@@ -76,10 +76,10 @@ func (q queries) scoped() (queries, error) {
 		Matchers:       slices.Clone(selector),
 		TargetMatchers: slices.Clone(selector),
 	}
-	q.locks.TargetMatchers = slices.DeleteFunc(q.locks.TargetMatchers, func(m query.Matcher) bool { return m.Label == catalog.LockName.Name })
+	q.locks.TargetMatchers = slices.DeleteFunc(q.locks.TargetMatchers, func(m query.Matcher) bool { return m.Label == catalog.LockName.Name() })
 	for _, l := range scope.Labels {
 		q.locks.Matchers = append(q.locks.Matchers, q.chosen(l))
-		if l != catalog.LockName.Name {
+		if l != catalog.LockName.Name() {
 			q.locks.TargetMatchers = append(q.locks.TargetMatchers, q.chosen(l))
 		}
 	}
@@ -110,7 +110,7 @@ const rateScrapes = 4
 // chosen keeps what a variable chooses. A single value is compared as it is:
 // Grafana escapes a regular expression only where several can be chosen.
 func (q queries) chosen(label string) query.Matcher {
-	if q.oneLock && label == catalog.LockName.Name {
+	if q.oneLock && label == catalog.LockName.Name() {
 		return query.Equal(label, "$"+label)
 	}
 	return query.Matches(label, "$"+label)
@@ -171,11 +171,11 @@ func (q queries) total(label, recorded string, each func(...query.Matcher) query
 
 // ofJobs selects a recorded series of jobs while all locks are chosen.
 func (q queries) ofJobs(recorded string) query.Expr {
-	return query.Selector(recorded, append(slices.Clone(q.locks.TargetMatchers), q.chosen(catalog.LockName.Name))...)
+	return query.Selector(recorded, append(slices.Clone(q.locks.TargetMatchers), q.chosen(catalog.LockName.Name()))...)
 }
 
 // notAll selects nothing while all locks are chosen.
-func notAll() query.Matcher { return query.MatchesNot(query.NoLabel, "$"+catalog.LockName.Name) }
+func notAll() query.Matcher { return query.MatchesNot(query.NoLabel, "$"+catalog.LockName.Name()) }
 
 // movedMost keeps the series of the locks whose leadership moved most in the
 // range shown, those that are held before those that are taken for runs, and

@@ -55,7 +55,7 @@ func (q queries) failures() *timeseries.PanelBuilder {
 func (q queries) failuresByCause() []target {
 	cause, _ := catalog.ExecutionFailures.Label("cause")
 	var targets []target
-	for _, c := range cause.Values {
+	for _, c := range cause.Values() {
 		targets = append(targets, target{expr: q.most(q.facts.Failures(c, rateInterval)), legend: c + ": " + q.legend})
 	}
 	return targets
@@ -66,7 +66,7 @@ func (q queries) workAfterLoss() *timeseries.PanelBuilder {
 	picked.Scope = q.replicas
 	return barPanel(about{
 		id: panel.WorkAfterLoss, title: "Work after the lock was lost",
-		description: "Time that guarded bodies ran on after their term had ended, by replica. Anything above 0 can be work done twice: " +
+		description: "Time that guarded bodies ran after another replica could lead, by replica. Anything above 0 can be work done twice: " +
 			"the body must stop when its context ends, and writes should carry the fencing token.",
 		unit: units.Seconds, noValue: "no data", width: 8, height: 8,
 		steps: plain(),

@@ -72,10 +72,10 @@ func unknown(text string) (wrong []string) {
 		}
 		own, has := m.Label(key)
 		switch {
-		case key == catalog.LockName.Name && m.PerLock, key == "le", key == "alias":
+		case key == catalog.LockName.Name() && m.PerLock(), key == "le", key == "alias":
 		case !has:
 			wrong = append(wrong, "no label "+key)
-		case found != nil && own.Values != nil && !slices.Contains(own.Values, found[2]):
+		case found != nil && own.Values() != nil && !slices.Contains(own.Values(), found[2]):
 			wrong = append(wrong, "no value "+found[2])
 		}
 	}

@@ -2,200 +2,241 @@ package instrument
 
 import (
 	"context"
-	"sync/atomic"
+	"time"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/instrument/internal/lock"
 )
 
-// Attempt is one try to win. It ends once, with Won or NotAcquired; later
-// calls change nothing.
+// Attempt is one try to win, of an elector that answers through callbacks. It
+// ends once, with Won or NotAcquired; later calls change nothing. It is safe
+// for concurrent use. A nil Attempt records nothing.
 type Attempt struct {
+	state lock.Attempt
 	e     *Election
 	ctx   context.Context // of Begin; nil inside Acquire
-	start instant
 
-	// guarded by the series
-	prev, next *Attempt
-	recorded   bool
-	done       bool
-	term       *Term
+	// guarded by the lock
+	done bool
+	term *Term
 }
 
-// flight is a handle's place for one attempt of Acquire, which is mostly the
-// only one: the instant at which it began, 0 while there is none. An attempt
-// enters without the series' mutex and leaves with it.
-type flight struct{ start atomic.Int64 }
-
-func (f *flight) enter(now instant) bool { return f.start.CompareAndSwap(0, int64(now)) }
-
-// leave reports whether the attempt was there until now.
-func (f *flight) leave(start instant) bool { return f.start.CompareAndSwap(int64(start), 0) }
-
-// since is when the attempt in flight began; 0 when there is none.
-func (f *flight) since() instant { return instant(max(f.start.Load(), 0)) }
-
-// close lets nobody enter any more; it returns when the attempt in flight
-// began, 0 when there was none.
-func (f *flight) close() instant { return instant(max(f.start.Swap(-1), 0)) }
-
-// trial is an attempt, in the handle's flight when at is nil.
-type trial struct {
-	e     *Election
-	start instant
-	at    *Attempt
-	body  bool // one will run under the term
+// pendingAttempt is an attempt in flight: in the lock's Flight when beside is
+// nil.
+type pendingAttempt struct {
+	e      *Election
+	start  lock.Instant
+	beside *Attempt
+	body   bool // one will run under the term
 }
 
-// try starts an attempt of Acquire, which nobody else sees.
-func (e *Election) try(body bool) trial {
-	y := trial{e: e, start: e.m.now(), body: body}
-	if y.start <= 0 || !e.flight.enter(y.start) { // a user's clock may go back
-		y.at = e.begin(y.start, nil)
+// try starts an attempt of Acquire.
+func (e *Election) try(body bool) pendingAttempt {
+	y := pendingAttempt{e: e, start: e.m.now(), body: body}
+	if !e.lock.Enter(y.start) {
+		y.beside = e.begin(y.start, nil)
 	}
 	return y
 }
 
 // begin starts an attempt beside the flight.
-func (e *Election) begin(now instant, ctx context.Context) *Attempt {
-	at := &Attempt{e: e, ctx: ctx, start: now}
-	e.s.mu.Lock()
-	defer e.s.mu.Unlock()
-	if at.recorded = !e.closed; at.recorded {
-		e.attempts.push(at)
-	}
+func (e *Election) begin(now lock.Instant, ctx context.Context) *Attempt {
+	at := &Attempt{e: e, ctx: ctx}
+	e.lock.Lock()
+	e.lock.Begin(&at.state, now)
+	e.lock.Unlock()
 	return at
 }
 
-func (a *Attempt) trial() *trial { return &trial{e: a.e, start: a.start, at: a} }
-
-// finish takes the attempt out of flight and reports whether it was recorded.
-// The caller holds the series' mutex.
-func (y *trial) finish(now instant) (recorded bool) {
-	if y.at == nil {
-		recorded = y.e.flight.leave(y.start)
-	} else {
-		recorded = y.at.finish()
-	}
-	if recorded {
-		y.e.s.observe(&y.e.s.acquire, catalog.AcquireDuration, now.seconds(y.start))
-	}
-	return recorded
+func (a *Attempt) pending() *pendingAttempt {
+	return &pendingAttempt{e: a.e, start: a.state.Start(), beside: a}
 }
 
-func (a *Attempt) finish() (recorded bool) {
-	recorded = a.recorded
-	if recorded {
-		a.e.attempts.remove(a)
-	}
-	a.done, a.recorded = true, false
-	return recorded
+// claim reports whether the attempt is still open and closes it.
+func (a *Attempt) claim() (open bool) {
+	a.e.lock.Peek()
+	defer a.e.lock.Unlock()
+	open, a.done = !a.done, true
+	return open
 }
 
 // Won says that the attempt won this lease and returns the term. Called again
 // it returns the same term; after NotAcquired, or with a nil lease, a term
-// that records nothing.
+// that records nothing. The attempt began with Begin: where the elector waited
+// in between, the start of the request that won is known to the lease alone,
+// which should tell its end by ExpiryFrom.
 func (a *Attempt) Won(l Lease) *Term {
-	s := a.e.s
-	s.mu.Lock()
-	term, done := a.term, a.done
-	s.mu.Unlock()
-	if term != nil {
-		return term
+	if a == nil {
+		return none.Begin(context.Background()).Won(l)
 	}
 	if l == nil {
 		a.NotAcquired(ErrNoLease)
-		return &Term{e: a.e, lease: NewLease(nil), ctx: a.ctx}
+		t, _ := a.claimTerm(NewLease(nil))
+		return t
 	}
-	if done {
-		return &Term{e: a.e, lease: l, ctx: a.ctx}
+	t, first := a.claimTerm(l)
+	if first {
+		a.pending().open(a.ctx, nil, t)
 	}
-	return a.trial().win(a.ctx, nil, l)
+	return t
 }
 
-// NotAcquired says that the attempt did not win. A nil error means that
-// nobody knows why.
+// claimTerm makes the term of the attempt, once.
+func (a *Attempt) claimTerm(l Lease) (t *Term, first bool) {
+	made := newTerm(a.e, l, a.ctx, false)
+	a.e.lock.Peek()
+	defer a.e.lock.Unlock()
+	a.done = true
+	if a.term == nil {
+		a.term, first = made, true
+	}
+	return a.term, first
+}
+
+// NotAcquired says that the attempt did not win. A nil error means that the
+// reason is not known.
 func (a *Attempt) NotAcquired(err error) {
+	if a == nil {
+		return
+	}
+	if !a.claim() {
+		return
+	}
 	if err == nil {
 		err = ErrUnknown
 	}
-	a.trial().fail(a.ctx, a.e.reasonFor(a.ctx, nil, err))
+	a.pending().fail(a.ctx, a.e.reasonFor(a.ctx, nil, err))
 }
 
-func (y *trial) fail(ctx context.Context, reason Reason) {
-	now := y.e.m.now()
-	s := y.e.s
-	s.mu.Lock()
-	if y.finish(now) {
-		s.notAcquired[reason]++
+// Panicked says that the elector panicked or ended its goroutine during the
+// attempt. It is for adapters that call the elector themselves:
+//
+//	returned := false
+//	defer func() {
+//		if !returned {
+//			attempt.Panicked()
+//		}
+//	}()
+func (a *Attempt) Panicked() {
+	if a == nil {
+		return
 	}
-	s.unlock(ctx)
+	if a.claim() {
+		a.pending().fail(a.ctx, catalog.Panicked)
+	}
+}
+
+func (y *pendingAttempt) state() *lock.Attempt {
+	if y.beside == nil {
+		return nil
+	}
+	return &y.beside.state
+}
+
+func (y *pendingAttempt) fail(ctx context.Context, reason Reason) {
+	now := y.e.m.now()
+	y.e.lock.Lock()
+	y.e.lock.Fail(y.state(), y.start, now, reason)
+	y.e.unlock(ctx)
 }
 
 // win opens the term. A lease that was lost before it was won, as a campaign
 // returns whose session had lapsed, is no acquisition.
-func (y *trial) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
-	e := y.e
-	var t *Term
-	if y.body {
-		t = newRoomyTerm(e, l, ctx)
-	} else {
-		t = &Term{e: e, lease: l, ctx: ctx}
-	}
-	if _, plain := acquirer.(AcquirerFunc); !plain {
-		t.classifyWith(acquirer)
-	}
-	can := e.look(l)
-	var lost <-chan struct{}
-	dead := false
-	if can&canBeLost != 0 {
-		lost = l.(LossNotifier).Lost()
-		dead = isClosed(lost)
-	}
-	var token uint64
-	fenced := false
-	if can&canFence != 0 {
-		token, fenced = e.m.tokenOf(l.(Fencer))
-	}
-	now := e.m.now()
-	end := e.leaseEnd(l, can, y.start)
-	asked := e.leaseStart(y.start, now, end)
+func (y *pendingAttempt) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
+	t := newTerm(y.e, l, ctx, y.body)
+	y.open(ctx, acquirer, t)
+	return t
+}
 
-	s := e.s
-	s.mu.Lock()
-	t.recorded = y.finish(now)
-	var expired []ending
-	if dead {
-		t.bornLost(now)
-	} else {
-		expired = t.open(asked, now, end)
-		if fenced {
-			t.fence(token)
+// open opens a term that nobody else has yet, or that the attempt keeps.
+func (y *pendingAttempt) open(ctx context.Context, acquirer Acquirer, t *Term) {
+	e, l := y.e, t.lease
+	if acquirer != nil {
+		if _, plain := acquirer.(AcquirerFunc); !plain {
+			t.classifyWith(acquirer)
 		}
 	}
-	if y.at != nil {
-		y.at.term = t
+	can := e.capabilitiesOf(l)
+	lost, dead := e.lossOf(l, can)
+	var won lock.Won
+	e.askLease(&won, l, can)
+	if won.Observed {
+		t.extra() // later observations find the term by it
 	}
-	s.unlock(ctx)
+	if won.Fenced {
+		t.fence(won.Token)
+	}
+	won.Now = e.m.now()
 
-	for _, old := range expired {
-		old.t.tell(old.x, ErrLost)
+	e.lock.Lock()
+	var superseded []*lock.Term
+	if dead {
+		e.lock.WinDead(&t.state, y.state(), y.start, won.Now)
+	} else {
+		superseded = e.lock.Win(&t.state, y.state(), y.start, &won)
+	}
+	if y.beside != nil {
+		y.beside.done, y.beside.term = true, t
+	}
+	e.unlock(ctx)
+
+	for _, old := range superseded {
+		if o, ok := old.Owner().(owner); ok {
+			o.finish(ErrLost)
+		}
 	}
 	if !dead {
 		if lost != nil || can&canWatch != 0 {
 			t.watch(lost, can)
 		}
+		if e.set.stopAtLeaseEnd {
+			t.scheduleStop()
+		}
 		e.m.logGained(t)
 	}
-	return t
 }
 
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
+// askLease asks the lease what it knows of itself.
+func (e *Election) askLease(w *lock.Won, l Lease, can capability) {
+	if can&canExpire != 0 {
+		w.End, w.Endless = e.m.expiryOf(l.(Expirer))
 	}
+	if can&canGrant != 0 {
+		w.Length = e.m.grantedBy(l.(Granter))
+	}
+	if can&canFence != 0 {
+		w.Token, w.Fenced = e.m.tokenOf(l.(Fencer))
+	}
+	switch {
+	case can&(firmlyRenews|canWatch) != 0:
+		w.Renewals = lock.ShownRenewals
+	case can&canRenew != 0:
+		w.Renewals = lock.MayRenew
+	}
+	_, w.Observed = l.(observedLease)
+}
+
+// lossOf asks the lease for its signal of a loss; dead says that it was given
+// already.
+func (e *Election) lossOf(l Lease, can capability) (lost <-chan struct{}, dead bool) {
+	if can&canBeLost == 0 {
+		return nil, false
+	}
+	lost = e.m.lostOf(l.(LossNotifier))
+	select {
+	case <-lost:
+		return lost, true
+	default:
+		return lost, false
+	}
+}
+
+// The optional methods of a lease are foreign code: one that panics answers
+// "unknown".
+
+func (m *Middleware) lostOf(n LossNotifier) (lost <-chan struct{}) {
+	defer m.contain(func() { lost = nil })
+	return n.Lost()
 }
 
 func (m *Middleware) tokenOf(f Fencer) (token uint64, ok bool) {
@@ -203,39 +244,12 @@ func (m *Middleware) tokenOf(f Fencer) (token uint64, ok bool) {
 	return f.FencingToken()
 }
 
-// leaseEnd is the end of a lease that was asked for at start: what the lease
-// says, else start plus the declared length where that can be true. Zero is
-// unknown.
-func (e *Election) leaseEnd(l Lease, can capability, start instant) instant {
-	if can&canExpire != 0 {
-		if end := e.m.expiryOf(l.(Expirer)); end != 0 {
-			return end
-		}
-	}
-	if _, seen := l.(observedLease); seen || e.set.lease == 0 || e.set.hidden {
-		return 0
-	}
-	if e.set.mode == catalog.ModeHold && can&(canRenew|canWatch) == 0 {
-		return 0 // somebody renews a held leadership, unseen
-	}
-	return start.add(e.set.lease)
+func (m *Middleware) expiryOf(x Expirer) (end lock.Instant, endless bool) {
+	defer m.contain(func() { end, endless = 0, false })
+	return m.endOf(x.Expiry())
 }
 
-// leaseStart is when the lease with this end was asked for. An attempt that
-// waited for its turn began long before the request that won; what it began
-// would make the first renewal look as if the lease were nearly gone. Where
-// the length is declared the end tells the start; otherwise it is the answer.
-func (e *Election) leaseStart(began, now, end instant) instant {
-	if end == 0 || end == began.add(e.set.lease) {
-		return began
-	}
-	if e.set.lease == 0 {
-		return now
-	}
-	return min(max(began, end.add(-e.set.lease)), now)
-}
-
-func (m *Middleware) expiryOf(x Expirer) (end instant) {
-	defer m.contain(func() { end = 0 })
-	return m.instantOf(x.Expiry())
+func (m *Middleware) grantedBy(g Granter) (length time.Duration) {
+	defer m.contain(func() { length = 0 })
+	return max(g.LeaseDuration(), 0)
 }

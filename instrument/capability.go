@@ -2,27 +2,31 @@ package instrument
 
 import "reflect"
 
-// capability is a set of the optional interfaces of a lease.
+// capability is a set of what a lease can do.
 type capability uint8
 
 const (
 	canExpire capability = 1 << iota
+	canGrant
 	canBeLost
 	canFence
 	canRenew
 	canWatch
+	// firmlyRenews: the adapter said that the holder renews on demand. Of a
+	// type that has the method the answer is not known before it is called.
+	firmlyRenews
 )
 
 // leaseKind is what one type of lease can do. A handle mostly meets one type,
-// and comparing types is cheaper than asking for five interfaces.
+// and comparing types is cheaper than asking for six interfaces.
 type leaseKind struct {
 	of  reflect.Type
 	can capability
 }
 
-// look says what a lease can do. Of the package's own lease, which carries
-// all methods, those count that were given.
-func (e *Election) look(l Lease) capability {
+// capabilitiesOf says what a lease can do. Of the package's own lease, which
+// carries all methods, those count that were given.
+func (e *Election) capabilitiesOf(l Lease) capability {
 	if f, ok := l.(*funcLease); ok {
 		return f.can()
 	}
@@ -30,14 +34,17 @@ func (e *Election) look(l Lease) capability {
 	if known := e.kind.Load(); known != nil && known.of == t {
 		return known.can
 	}
-	can := capabilitiesOf(l)
+	can := methodsOf(l)
 	e.kind.Store(&leaseKind{t, can})
 	return can
 }
 
-func capabilitiesOf(l Lease) (can capability) {
+func methodsOf(l Lease) (can capability) {
 	if _, ok := l.(Expirer); ok {
 		can |= canExpire
+	}
+	if _, ok := l.(Granter); ok {
+		can |= canGrant
 	}
 	if _, ok := l.(LossNotifier); ok {
 		can |= canBeLost
@@ -58,6 +65,9 @@ func (l *funcLease) can() (can capability) {
 	if l.expiry != nil {
 		can |= canExpire
 	}
+	if l.granted != nil {
+		can |= canGrant
+	}
 	if l.lost != nil {
 		can |= canBeLost
 	}
@@ -65,7 +75,10 @@ func (l *funcLease) can() (can capability) {
 		can |= canFence
 	}
 	if l.renew != nil {
-		can |= canRenew
+		can |= canRenew | firmlyRenews
+	}
+	if l.reported {
+		can |= firmlyRenews
 	}
 	if l.watch != nil {
 		can |= canWatch

@@ -3,8 +3,10 @@ package instrument
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/instrument/internal/lock"
 )
 
 // Reason says why an attempt did not win; see the catalogue.
@@ -17,162 +19,126 @@ const (
 	SessionLost  = catalog.SessionLost
 	BackendError = catalog.BackendError
 	Unknown      = catalog.UnknownReason
+	// ContendedUnlessDone is Contended while the caller's context lives, and
+	// the end of that context otherwise: for libraries that answer a caller
+	// who gave up with their error for a held lock.
+	ContendedUnlessDone Reason = 1<<7 | catalog.Contended
 )
 
-// Sentinels that an adapter may return or wrap, so that no classifier is
-// needed.
-var (
-	// ErrContended: somebody else holds the lock. From Renew it means that
-	// the lock is lost, from Release that it was not ours any more.
-	ErrContended = errors.New("leaderscope: lock is held by another")
-	// ErrAlreadyHeld: this caller holds the lock already.
-	ErrAlreadyHeld = errors.New("leaderscope: lock is already held by this caller")
-	// ErrSessionLost: the session behind the attempt or the lease has ended.
-	ErrSessionLost = errors.New("leaderscope: session has ended")
-	// ErrUnknown: the elector cannot tell why it did not win.
-	ErrUnknown = errors.New("leaderscope: elector did not win and cannot say why")
-)
-
-// Errors of this package.
-var (
-	// ErrNoLease: the acquirer returned neither a lease nor an error.
-	ErrNoLease = errors.New("leaderscope: acquirer returned neither a lease nor an error")
-	// ErrLost is the cause of a term's context when the lock was lost.
-	ErrLost = errors.New("leaderscope: term lost")
-	// ErrReleased is the cause of a term's context when it was given back.
-	ErrReleased = errors.New("leaderscope: term released")
-)
-
-// Classifier names the reason of a library's error; ok is false when it has
-// no opinion. Contended and SessionLost are believed ahead of the caller's
+// Classifier names the reason of a library's error; ok is false when it has no
+// opinion. Contended and SessionLost are believed ahead of the caller's
 // context, the others after it: libraries that report a cancelled caller as a
 // failed backend are common, libraries that invent a competitor are not.
+//
 // Given the error of a renewal or a release, Contended and SessionLost mean
-// that the lock is not ours any more.
-type Classifier func(error) (reason Reason, ok bool)
-
-// ContendedIs takes these errors, wrapped or not, for contention.
-func ContendedIs(targets ...error) Classifier { return reasonIs(Contended, targets) }
-
-// AlreadyHeldIs takes these errors, wrapped or not, for a lock that the
-// caller holds already.
-func AlreadyHeldIs(targets ...error) Classifier { return reasonIs(AlreadyHeld, targets) }
-
-// SessionLostIs takes these errors, wrapped or not, for an ended session.
-func SessionLostIs(targets ...error) Classifier { return reasonIs(SessionLost, targets) }
-
-// ContendedAs takes every error of type E, wrapped or not, for contention:
-// ContendedAs[*redsync.ErrTaken]().
-func ContendedAs[E error]() Classifier {
-	return func(err error) (Reason, bool) {
-		_, ok := errors.AsType[E](err)
-		return Contended, ok
-	}
+// that the lock is not ours any more. An error that is or wraps the end of a
+// context is never taken for that: a deadline is no loss.
+//
+// It must be safe for concurrent use. One that panics has no opinion.
+type Classifier interface {
+	Classify(err error) (reason Reason, ok bool)
 }
 
-// afterContext marks a reason that is believed only while the caller's context
-// is alive. It is no value of the closed set and never leaves this file.
-const afterContext Reason = 1 << 7
+// ClassifierFunc is a function that is a Classifier.
+type ClassifierFunc func(err error) (reason Reason, ok bool)
 
-// AfterContext lets the caller's context decide ahead of c's contention, for
-// libraries that answer a cancelled caller with their error for a held lock.
-func AfterContext(c Classifier) Classifier {
-	return func(err error) (Reason, bool) {
-		reason, ok := c(err)
-		return reason | afterContext, ok
-	}
-}
+// Classify calls f.
+func (f ClassifierFunc) Classify(err error) (reason Reason, ok bool) { return f(err) }
 
-func reasonIs(reason Reason, targets []error) Classifier {
-	return func(err error) (Reason, bool) {
-		for _, target := range targets {
-			if errors.Is(err, target) {
-				return reason, true
-			}
+// opinion asks the acquirer, the election's classifiers and the sentinels.
+func (e *Election) opinion(own Classifier, err error) (reason Reason, ok bool) {
+	if own != nil {
+		if reason, ok = e.ask(own, err); ok {
+			return reason, true
 		}
-		return 0, false
 	}
-}
-
-// sentinelReason is the last classifier of every election.
-func sentinelReason(err error) (Reason, bool) {
-	switch {
-	case errors.Is(err, ErrContended):
-		return Contended, true
-	case errors.Is(err, ErrSessionLost):
-		return SessionLost, true
-	case errors.Is(err, ErrAlreadyHeld):
-		return AlreadyHeld, true
-	case errors.Is(err, ErrUnknown), errors.Is(err, ErrNoLease):
-		return Unknown, true
-	default:
-		return 0, false
+	for _, c := range e.set.classifiers {
+		if reason, ok = e.ask(c, err); ok {
+			return reason, true
+		}
 	}
-}
-
-// errorClassifier is an acquirer that tells its own errors apart.
-type errorClassifier interface {
-	Classify(error) (Reason, bool)
-}
-
-// opinion asks the acquirer, the election's classifiers and the sentinels. A
-// classifier that panics has no opinion.
-func (e *Election) opinion(c errorClassifier, err error) (reason Reason, ok bool) {
 	defer e.m.contain(func() { reason, ok = 0, false })
-	if c != nil {
-		if reason, ok = c.Classify(err); ok && valid(reason) {
-			return reason, true
-		}
-	}
-	for _, classify := range e.set.classifiers {
-		if reason, ok = classify(err); ok && valid(reason) {
-			return reason, true
-		}
-	}
 	return sentinelReason(err)
 }
 
-func valid(r Reason) bool { return int(r&^afterContext) < catalog.Reasons }
+// ask asks one classifier; an answer outside of the closed set is none.
+func (e *Election) ask(c Classifier, err error) (reason Reason, ok bool) {
+	defer e.m.contain(func() { reason, ok = 0, false })
+	reason, ok = c.Classify(err)
+	return reason, ok && (int(reason) < catalog.Reasons || reason == ContendedUnlessDone)
+}
 
 // reasonFor classifies a failed attempt: contention, then the caller's
-// context, then what else the library said, else the backend. An error that
-// is itself a context error tells nothing once the caller's context is done.
+// context, then what else the library said, else a failed backend for a plain
+// network error, and unknown for all that nobody declared. An error that is
+// itself a context error tells nothing once the caller's context is done.
 func (e *Election) reasonFor(ctx context.Context, a Acquirer, err error) Reason {
-	own, _ := a.(errorClassifier)
+	own, _ := a.(Classifier)
 	reason, ok := e.opinion(own, err)
-	done := ctx.Err()
+	done := contextErr(ctx)
 	if ok && (reason == Contended || reason == SessionLost) && (done == nil || e.contextError(err) == nil) {
 		return reason
 	}
-	switch done {
-	case nil:
-	case context.DeadlineExceeded:
+	switch {
+	case done == context.DeadlineExceeded:
 		return catalog.TimedOut
-	default:
+	case done != nil:
 		return catalog.CanceledAttempt
+	case ok:
+		return reason &^ (ContendedUnlessDone &^ Contended)
+	case e.isNetwork(err):
+		return BackendError
 	}
-	if ok {
-		return reason &^ afterContext
-	}
-	return BackendError
+	e.noticeUnknown(err)
+	return Unknown
 }
 
 // gone reports whether an error of a renewal or release says that the lock is
-// not ours any more.
-func (e *Election) gone(own errorClassifier, err error) bool {
+// not ours any more. A deadline says nothing of that, whatever a classifier
+// makes of it. done is the end of the caller's context.
+func (e *Election) gone(own Classifier, err, done error) bool {
+	if e.contextError(err) != nil {
+		return e.isSentinel(err)
+	}
 	reason, ok := e.opinion(own, err)
-	reason &^= afterContext
-	return ok && (reason == Contended || reason == SessionLost)
+	return ok && (reason == Contended || reason == SessionLost || reason == ContendedUnlessDone && done == nil)
+}
+
+// isSentinel reports errors that say by a sentinel of this package that the
+// lock is gone.
+func (e *Election) isSentinel(err error) bool {
+	return e.is(err, ErrContended) || e.is(err, ErrSessionLost) || e.is(err, ErrLost)
+}
+
+// lossBy says what the cause of a loss shows.
+func (e *Election) lossBy(own Classifier, cause error) lock.Loss {
+	switch {
+	case cause == nil:
+		return lock.Reported
+	case e.is(cause, ErrGaveUp):
+		return lock.GaveUp
+	case e.contextError(cause) == context.Canceled && e.isSentinel(cause):
+		return lock.StoppedAndGone
+	case e.contextError(cause) == context.Canceled:
+		return lock.Stopped
+	case e.gone(own, cause, nil):
+		return lock.Gone
+	default:
+		return lock.Reported
+	}
 }
 
 // renewalResult classifies a renewal. canceled is what the caller's context
 // says; where the library renews by itself, what its own error says of one.
-func (e *Election) renewalResult(own errorClassifier, err, canceled error) catalog.RenewalResult {
+func (e *Election) renewalResult(own Classifier, err, canceled error) catalog.RenewalResult {
 	if err == nil {
 		return catalog.RenewalOK
 	}
-	if e.gone(own, err) {
+	if e.gone(own, err, canceled) {
 		return catalog.RenewalLost
+	}
+	if canceled == nil {
+		canceled = e.contextError(err)
 	}
 	switch canceled {
 	case nil:
@@ -184,12 +150,68 @@ func (e *Election) renewalResult(own errorClassifier, err, canceled error) catal
 	}
 }
 
-func (e *Election) contextError(err error) (cause error) {
-	defer e.m.contain(func() { cause = nil })
+// contextErr is the end of the caller's context, which may be nil.
+func contextErr(ctx context.Context) error {
+	if ctx == nil {
+		return nil
+	}
+	return ctx.Err()
+}
+
+// contextError is the end of a context that the error is or wraps.
+func (e *Election) contextError(err error) error {
 	for _, c := range []error{context.DeadlineExceeded, context.Canceled} {
-		if errors.Is(err, c) {
+		if e.is(err, c) {
 			return c
 		}
 	}
 	return nil
+}
+
+// sentinelReason is the last classifier of every election.
+func sentinelReason(err error) (Reason, bool) {
+	switch {
+	case errors.Is(err, ErrContended):
+		return Contended, true
+	case errors.Is(err, ErrSessionLost), errors.Is(err, ErrLost):
+		return SessionLost, true
+	case errors.Is(err, ErrAlreadyHeld):
+		return AlreadyHeld, true
+	case errors.Is(err, ErrBackend):
+		return BackendError, true
+	case errors.Is(err, ErrUnknown), errors.Is(err, ErrNoLease):
+		return Unknown, true
+	default:
+		return 0, false
+	}
+}
+
+// noticeUnknown logs, once for each election, that an error is not declared.
+// Its text stays out, since it may carry the name of the lock.
+func (e *Election) noticeUnknown(err error) {
+	if !e.say(saidUnknown) {
+		return
+	}
+	e.m.notice("an attempt failed with an error that no classifier knows, so its reason is unknown; declare it with instrument.Classify, or wrap one of the sentinels such as instrument.ErrContended or instrument.ErrBackend",
+		e.labelAttr(), typeAttr(err))
+}
+
+// innermost is the error at the bottom of a chain of single wraps.
+func innermost(err error) error {
+	for {
+		next := errors.Unwrap(err)
+		if next == nil {
+			return err
+		}
+		err = next
+	}
+}
+
+func typeName(err error) (name string) {
+	defer func() {
+		if recover() != nil {
+			name = fmt.Sprintf("%T", err)
+		}
+	}()
+	return fmt.Sprintf("%T", innermost(err))
 }

@@ -11,7 +11,7 @@ type Clock interface {
 }
 
 // clockPatience is how long a user's clock may take to answer.
-const clockPatience = 100 * time.Millisecond
+const clockPatience = time.Second
 
 // userClock reads a user's clock in a goroutine of its own: a clock that
 // panics or blocks must not stop an election. One that blocked is not asked

@@ -1,12 +1,13 @@
 package instrument
 
 import (
-	"cmp"
-	"math"
-	"slices"
+	"context"
 	"time"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/instrument/internal/lock"
+	"github.com/leaderscope/leaderscope/instrument/internal/reading"
+	"github.com/leaderscope/leaderscope/instrument/internal/registry"
 )
 
 // Sample is one series at one instant.
@@ -26,131 +27,103 @@ type Sample struct {
 	Created time.Time
 }
 
+// Histogram is what a histogram metric holds at one instant.
+type Histogram struct {
+	// Counts holds the observations of each bucket by itself, not cumulated:
+	// one for each bound of the metric and one beyond the last.
+	Counts []uint64
+	// Sum adds up the observations, in the metric's unit.
+	Sum float64
+}
+
+// Count is the number of observations.
+func (h *Histogram) Count() uint64 {
+	var n uint64
+	for _, c := range h.Counts {
+		n += c
+	}
+	return n
+}
+
 // Collect visits every series as it is now. What depends on time (active,
 // headroom, age, work after loss) is computed here, from the lease end; the
 // elector is not called. The series of one lock are of one instant. A series
-// that cannot be known is not visited.
+// that cannot be known is not visited, nor is a histogram before its first
+// observation.
 //
 // The sample is used again after the visit. Collect is safe for concurrent
-// use; visit runs without any lock.
+// use; visit runs without any lock. A nil or closed Middleware has no series.
 func (m *Middleware) Collect(visit func(*Sample)) {
-	m.mu.Lock()
-	closed, overflows := m.closed, m.overflows
-	all := make([]*series, 0, len(m.series))
-	for _, s := range m.series {
-		all = append(all, s)
-	}
-	m.mu.Unlock()
-	if closed {
+	if m == nil {
 		return
 	}
-	slices.SortFunc(all, func(a, b *series) int { return cmp.Compare(a.label, b.label) })
-
 	c := &collection{m: m, visit: visit}
-	for _, s := range all {
-		if s.read(m, &c.reading) {
-			c.lock(&c.reading)
-		}
+	write := c.write
+	open := m.locks.Read(func(r *registry.Reading) {
+		c.sample = Sample{Lock: r.Label, Created: r.Created}
+		reading.Lock(r, write)
+	})
+	if !open {
+		return
 	}
-	c.process(overflows)
+	c.sample = Sample{Created: m.epoch}
+	process := reading.Process{Redaction: m.info(), Overflows: m.locks.Counts().Overflows, Faults: m.faults.Load()}
+	process.Write(write)
 }
 
 // collection hands out samples.
 type collection struct {
 	m         *Middleware
 	visit     func(*Sample)
-	reading   reading
 	sample    Sample
 	histogram Histogram
-	buckets   [maxBounds + 1]uint64
+	buckets   [lock.MaxBounds + 1]uint64
 }
 
-func (c *collection) lock(r *reading) {
-	c.sample = Sample{Lock: r.label, Created: r.created}
-	c.value(catalog.Attempts, float64(r.attempts))
-	c.value(catalog.Acquired, float64(r.acquired))
-	c.values(catalog.NotAcquired, r.notAcquired[:])
-	c.value(catalog.Active, float64(r.active))
-	c.value(catalog.Running, float64(r.running))
-	c.value(catalog.Pending, float64(r.pending))
-	c.value(catalog.PendingAge, r.pendingAge.Seconds())
-	c.distribution(catalog.AcquireDuration, &r.acquire)
-	c.distribution(catalog.ExecutionDuration, &r.execution)
-	c.values(catalog.ExecutionFailures, r.failures[:])
-	c.value(catalog.WorkAfterLoss, r.workAfterLoss.Seconds())
-	c.values(catalog.TermsEnded, r.ended[:])
-	c.values(catalog.Releases, r.releases[:])
-	if r.renewalsSeen {
-		c.values(catalog.Renewals, r.renewals[:])
-		c.distribution(catalog.RenewalDuration, &r.renewalDuration)
-	}
-	c.lease(r)
-	if r.lastTermSec != 0 {
-		c.value(catalog.LastAcquired, r.lastTermSec)
-	}
-	if r.every > 0 {
-		c.value(catalog.ExpectedInterval, r.every.Seconds())
-	}
-	c.value(catalog.MaxLeaders, float64(r.maxLeaders))
-	if r.tokenKnown {
-		c.value(catalog.FencingToken, float64(r.token))
-		c.value(catalog.FencingTokenRegressions, float64(r.regressions))
-	}
-	for _, use := range r.uses {
-		c.sample.Values = [3]string{use.mode.String(), use.backend, use.family}
-		c.emit(catalog.ElectorInfo, 1)
-	}
-	c.sample.Values = [3]string{}
-}
-
-func (c *collection) lease(r *reading) {
-	if !math.IsNaN(r.headroom) {
-		c.value(catalog.LeaseHeadroom, r.headroom)
-		c.value(catalog.LeaseExpiry, r.expiry)
-	}
-	if r.lease > 0 {
-		c.value(catalog.LeaseDuration, r.lease.Seconds())
-	}
-	if r.leaseSeen {
-		c.distribution(catalog.LeaseUsageRatio, &r.usage)
-		c.value(catalog.LeaseOverruns, float64(r.overruns))
-	}
-}
-
-// process visits the metrics that belong to no lock.
-func (c *collection) process(overflows uint64) {
-	info := c.m.info()
-	c.sample = Sample{Values: [3]string{info.Mode, info.KeyID, info.KeyCheck}, Created: c.m.epoch}
-	c.emit(catalog.RedactionInfo, 1)
-	c.sample.Values = [3]string{}
-	c.emit(catalog.RedactionOverflows, float64(overflows))
-}
-
-func (c *collection) value(m *catalog.Metric, v float64) { c.emit(m, v) }
-
-// values visits one series for each value of the metric's closed label.
-func (c *collection) values(m *catalog.Metric, counts []uint64) {
-	for i, n := range counts {
-		c.sample.Values[0] = m.Labels[0].Values[i]
-		c.emit(m, float64(n))
-	}
-	c.sample.Values[0] = ""
-}
-
-func (c *collection) distribution(m *catalog.Metric, d *distribution) {
-	c.histogram = Histogram{Counts: c.buckets[:len(m.Bounds)+1], Sum: d.sum}
-	for i := range c.histogram.Counts {
-		c.histogram.Counts[i] = d.bucket(i)
-	}
-	c.sample.Histogram = &c.histogram
-	c.emit(m, 0)
-	c.sample.Histogram = nil
-}
-
-func (c *collection) emit(m *catalog.Metric, v float64) {
-	if c.m.left[m.Group] {
+func (c *collection) write(m *catalog.Metric, values *reading.Values, v float64, d *lock.Distribution) {
+	if c.m.excluded[m.Group()] {
 		return
 	}
-	c.sample.Metric, c.sample.Value = m, v
+	c.sample.Metric, c.sample.Values, c.sample.Value, c.sample.Histogram = m, *values, v, nil
+	if d != nil {
+		c.histogram = Histogram{Counts: c.buckets[:m.NumBuckets()], Sum: d.Sum}
+		for i := range c.histogram.Counts {
+			c.histogram.Counts[i] = d.Bucket(i)
+		}
+		c.sample.Histogram = &c.histogram
+	}
 	c.visit(&c.sample)
+}
+
+// Exports reports whether the metric's series are handed out, that is, whether
+// WithoutSeries left its group in. Exporters that keep distributions of their
+// own ask before they make one: observers are told of every observation.
+func (m *Middleware) Exports(metric *catalog.Metric) bool {
+	return m != nil && !m.excluded[metric.Group()]
+}
+
+// Observer takes the observations of one label's histograms as they are made,
+// for exporters that keep distributions of their own: native histograms,
+// exemplars, synchronous OpenTelemetry instruments. Observe runs in the
+// elector's goroutine, must return at once and must not call the election; a
+// panic is contained and counted. ctx is that of the operation and may carry a span.
+type Observer interface {
+	Observe(ctx context.Context, m *catalog.Metric, v float64)
+}
+
+// Attach has observations handed on to an Observer for each label, those that
+// exist and those to come; observerOf runs once for a label and must not call
+// back. An observer that also has a Close method is closed when its label is
+// forgotten. Detach ends it and closes the observers; what was in flight may
+// still arrive. A nil Middleware attaches nothing.
+func (m *Middleware) Attach(observerOf func(label string) Observer) (detach func()) {
+	if m == nil {
+		return func() {}
+	}
+	return m.locks.Attach(func(label string) registry.Observer {
+		if o := observerOf(label); o != nil {
+			return o
+		}
+		return nil
+	})
 }

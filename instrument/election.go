@@ -2,43 +2,57 @@ package instrument
 
 import (
 	"context"
+	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/instrument/internal/lock"
+	"github.com/leaderscope/leaderscope/instrument/internal/registry"
 )
 
 // Election is the handle of one lock in this process. It is safe for
-// concurrent use and takes no lock around calls of the elector.
+// concurrent use and takes no lock around calls of the elector. A nil Election
+// passes everything through and records nothing.
 type Election struct {
-	m   *Middleware
-	s   *series
-	of  *Elections // nil without
-	set *settings
-
-	kind   atomic.Pointer[leaseKind]
-	flight flight
-
-	// guarded by s.mu
-	next       *Election   // of the same series
-	attempts   attemptList // those that are not in flight
-	terms      *Term       // open, or with bodies that run; linked by next
-	observed   *observed   // nil until there was an observation
-	token      uint64
-	tokenKnown bool
-	closed     bool
+	lock     registry.Lock // first: what keeps it alive keeps the handle
+	m        *Middleware
+	set      *settings
+	kind     atomic.Pointer[leaseKind]
+	observed atomic.Pointer[observation] // nil until there was one
 }
 
-// Label is the lock_name of this election's series.
-func (e *Election) Label() string { return e.s.lockName() }
+// none stands in for nil elections.
+var none = func() *Election {
+	m, err := New(WithLogger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		panic(err) // the defaults are valid
+	}
+	_ = m.Close()
+	return m.Election("none")
+}()
 
-// String is the label; the raw name is not kept.
-func (e *Election) String() string { return e.s.lockName() }
+func (e *Election) orNone() *Election {
+	if e == nil {
+		return none
+	}
+	return e
+}
+
+// Label is the lock_name of this election's series; empty for nil.
+func (e *Election) Label() string {
+	if e == nil {
+		return ""
+	}
+	return e.lock.LabelText()
+}
 
 // Acquire takes the lock through a and returns the term. Errors and panics of
-// a come back untouched. A term must be released, unless its lease runs out
-// by itself.
+// a come back untouched; ctx goes to a as it is. A term must be released,
+// unless its lease ends by itself. Work that is not done in a body of Run
+// belongs into Term.Work, so that it is seen.
 func (e *Election) Acquire(ctx context.Context, a Acquirer) (*Term, error) {
-	return e.acquire(ctx, a, false)
+	return e.orNone().acquire(ctx, a, false)
 }
 
 // acquire knows whether a body will run under the term.
@@ -73,21 +87,26 @@ func (e *Election) acquire(ctx context.Context, a Acquirer, body bool) (*Term, e
 	return t, nil
 }
 
-// Run takes the lock, runs the body and gives the lock back, whatever becomes
-// of the body. The body's context ends with cause ErrLost when the term is
-// lost; it is the body's business to stop then.
+// Run takes the lock, runs the body and gives the lock back, also when the
+// body fails or panics. The body's context ends with cause ErrLost when the
+// term is lost; the body must stop then. With KeepUntilExpiry the lock is not
+// given back.
 //
 // Run returns the error of a, else the body's, else that of the release. The
 // release is not cut short by ctx; WithReleaseTimeout bounds it.
 func (e *Election) Run(ctx context.Context, a Acquirer, body func(context.Context, *Term) error) (err error) {
+	e = e.orNone()
 	t, err := e.acquire(ctx, a, true)
 	if err != nil {
 		return err
 	}
-	w := t.startBody(ctx, t.began)
+	w := t.startBody(ctx, t.state.Began())
 	returned := false
 	defer func() {
 		now := w.end(returned, err)
+		if e.set.KeepUntilExpiry || t.givenBack() {
+			return
+		}
 		released := e.releaseDetached(ctx, t, now)
 		if returned && err == nil {
 			err = released
@@ -98,47 +117,95 @@ func (e *Election) Run(ctx context.Context, a Acquirer, body func(context.Contex
 	return err
 }
 
-func (e *Election) releaseDetached(ctx context.Context, t *Term, now instant) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.m.releaseTimeout)
+// givenBack reports whether the body has released the lock itself.
+func (t *Term) givenBack() bool {
+	t.e.lock.Peek()
+	defer t.e.lock.Unlock()
+	return t.state.Freed()
+}
+
+func (e *Election) releaseDetached(ctx context.Context, t *Term, now lock.Instant) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(orBackground(ctx)), e.m.releaseTimeout)
 	defer cancel()
 	return t.release(ctx, now)
+}
+
+func orBackground(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
 }
 
 // Begin starts an attempt of an elector that answers through callbacks. The
 // attempt is pending until Won or NotAcquired.
 func (e *Election) Begin(ctx context.Context) *Attempt {
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	return e.begin(e.m.now(), ctx)
+	e = e.orNone()
+	return e.begin(e.m.now(), orBackground(ctx))
 }
 
-// Forget ends this handle: its open terms and attempts are abandoned, and the
-// series of the lock go with its last handle. Later calls pass through and
-// record nothing. Forgetting again does nothing.
-func (e *Election) Forget() { e.m.forget(e) }
-
-// abandon ends what is open under this handle. The caller holds s.mu.
-func (e *Election) abandon(now instant) {
-	if start := e.flight.close(); start != 0 {
-		e.abandonAttempt(start, now)
-	}
-	for at := e.attempts.first; at != nil; at = e.attempts.first {
-		at.finish()
-		e.abandonAttempt(at.start, now)
-	}
-	for t := e.terms; t != nil; t = e.terms {
-		t.settle(now)
-		if !t.ended {
-			e.s.ended[catalog.Abandoned]++
-		}
-		e.s.running -= int32(t.bodies())
-		t.unlink()
-		t.recorded = false // the term itself goes on
-	}
+// Leading reports what leader_active says at this moment: whether a term of
+// this process holds an unexpired lease, as far as the lease end can be known.
+// It is computed from the lease end, so it is false from the lease end on even
+// if no callback came. It asks no backend: another replica may lead already if
+// the lock was taken away. It is false for nil.
+func (e *Election) Leading() bool {
+	leading, _ := e.leads()
+	return leading
 }
 
-func (e *Election) abandonAttempt(start, now instant) {
-	e.s.observe(&e.s.acquire, catalog.AcquireDuration, now.seconds(start))
-	e.s.notAcquired[catalog.UnknownReason]++
+// Expiry is the lease end of the term that leads now, the earliest of several;
+// ok is false when this process does not lead or the end cannot be known.
+// Compare it by time.Until before a write that must not come late, and leave
+// room for the write itself.
+func (e *Election) Expiry() (end time.Time, ok bool) {
+	_, at := e.leads()
+	if at == 0 {
+		return time.Time{}, false
+	}
+	return e.m.timeOf(at), true
+}
+
+func (e *Election) leads() (leading bool, end lock.Instant) {
+	if e == nil {
+		return false, 0
+	}
+	now := e.m.now()
+	e.lock.Peek()
+	defer e.lock.Unlock()
+	return e.lock.ActiveEnd(now)
+}
+
+// timeOf is an instant as a time with a monotonic reading.
+func (m *Middleware) timeOf(at lock.Instant) time.Time {
+	now := m.moment()
+	return now.Wall.Add(at.Sub(now.Now))
+}
+
+// Forget retires the lock: its open terms and attempts are abandoned, its
+// series go, and its label makes room. Later calls on this handle pass through
+// and record nothing; a handle that is asked for by name again is a new one.
+// What a lock counted under a label that it shares stays there, and a shared
+// label stays if a handle of it was dropped without Forget. Forgetting again
+// does nothing.
+func (e *Election) Forget() {
+	if e == nil {
+		return
+	}
+	e.m.locks.Forget(&e.lock)
+}
+
+// unlock ends a change and hands what it observed to the exporters that
+// listen, with the context of the operation.
+func (e *Election) unlock(ctx context.Context) {
+	if e.lock.Unlogged != 0 {
+		e.logOverruns()
+	}
+	if e.lock.Outbox == nil {
+		e.lock.Unlock()
+		return
+	}
+	if box, observers := e.lock.UnlockAndTake(); observers != nil {
+		e.m.locks.Deliver(ctx, box, observers)
+	}
 }

@@ -2,6 +2,7 @@ package instrument_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -47,7 +48,11 @@ func actor(e *instrument.Election, script []byte) {
 			a.NotAcquired(errBackend)
 			_ = a.Won(lease).Release(ctx)
 		case 6:
-			e.Observe(instrument.Observation{Leading: op&16 != 0, Fenced: true, Token: uint64(op)})
+			if op&16 == 0 {
+				e.ObserveNotLeading(nil)
+			} else {
+				e.ObserveLeading(instrument.Leadership{Fenced: true, Token: uint64(op)})
+			}
 		case 7:
 			term, _ := e.Acquire(ctx, electtest.Wins(lease))
 			_ = term.Release(ctx)
@@ -66,7 +71,7 @@ func TestInvariantsHoldAtEveryInstantOfAnyInterleaving(t *testing.T) {
 		scripts := rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), 1, 40), 2, 4).Draw(rt, "scripts")
 		var actors sync.WaitGroup
 		for i, script := range scripts {
-			e := m.Election("x", instrument.LeaseDuration(lease))
+			e := m.Named(fmt.Sprint("lock-", i%2), instrument.LeaseDuration(lease))
 			actors.Go(func() {
 				actor(e, script)
 				if i == 1 {
@@ -100,7 +105,7 @@ func FuzzStateMachine(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := m.Election("x", instrument.LeaseDuration(time.Duration(len(script))))
+		e := m.Named("x", instrument.LeaseDuration(time.Duration(len(script))))
 		for _, op := range script {
 			actor(e, []byte{op})
 			if r := electtest.Read(m, "redacted"); electtest.Broken(r) != "" {

@@ -20,15 +20,26 @@ func LostOn(lost <-chan struct{}) LeaseOption { return func(l *funcLease) { l.lo
 // ExpiryFrom sets the source of the lease end; see Expirer.
 func ExpiryFrom(expiry func() time.Time) LeaseOption { return func(l *funcLease) { l.expiry = expiry } }
 
-// RenewWith sets the function that extends the lease on demand.
+// GrantedFrom sets the source of the length of the lease; see Granter.
+func GrantedFrom(length func() time.Duration) LeaseOption {
+	return func(l *funcLease) { l.granted = length }
+}
+
+// RenewWith sets the function that extends the lease on demand. It says that
+// the holder renews the lease through Term.Renew, and by nothing else.
 func RenewWith(renew func(context.Context) error) LeaseOption {
 	return func(l *funcLease) { l.renew = renew }
 }
 
-// WatchWith sets the function that reports what the library does by itself.
+// WatchWith sets the function that reports what the library does by itself;
+// see Watcher.
 func WatchWith(watch func(context.Context, Sink)) LeaseOption {
 	return func(l *funcLease) { l.watch = watch }
 }
+
+// RenewalsReported says that every renewal is reported through Term.Sink, for
+// adapters of electors with callbacks.
+func RenewalsReported() LeaseOption { return func(l *funcLease) { l.reported = true } }
 
 // NewLease builds a Lease from functions, for adapters. What no option sets
 // answers "unknown". A nil release does nothing and succeeds.
@@ -45,11 +56,13 @@ func NewLease(release func(context.Context) error, opts ...LeaseOption) Lease {
 type funcLease struct {
 	release  func(context.Context) error
 	expiry   func() time.Time
+	granted  func() time.Duration
 	renew    func(context.Context) error
 	watch    func(context.Context, Sink)
 	lost     <-chan struct{}
 	token    uint64
 	hasToken bool
+	reported bool
 }
 
 func (l *funcLease) Release(ctx context.Context) error {
@@ -64,6 +77,13 @@ func (l *funcLease) Expiry() time.Time {
 		return time.Time{}
 	}
 	return l.expiry()
+}
+
+func (l *funcLease) LeaseDuration() time.Duration {
+	if l.granted == nil {
+		return 0
+	}
+	return l.granted()
 }
 
 func (l *funcLease) Renew(ctx context.Context) error {

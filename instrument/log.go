@@ -16,13 +16,15 @@ const maxQueuedLogs = 256
 // while there is something to write, so that a slow or panicking handler
 // never meets the elector.
 type logQueue struct {
-	logger *slog.Logger
+	logger *slog.Logger // nil is slog.Default, for notices
 	fault  func()
 
 	mu      sync.Mutex
 	waiting []slog.Record
 	writing bool
 }
+
+func newLogQueue(l *slog.Logger, fault func()) logQueue { return logQueue{logger: l, fault: fault} }
 
 func (q *logQueue) put(level slog.Level, message string, attrs ...slog.Attr) {
 	r := slog.NewRecord(time.Now(), level, message, 0)
@@ -41,19 +43,29 @@ func (q *logQueue) put(level slog.Level, message string, attrs ...slog.Attr) {
 }
 
 func (q *logQueue) drain() {
+	ended := false
+	defer func() {
+		if ended {
+			return
+		}
+		q.fault() // the handler has ended the goroutine
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if q.writing = len(q.waiting) > 0; q.writing {
+			go q.drain()
+		}
+	}()
 	for {
 		q.mu.Lock()
-		batch := q.waiting
-		q.waiting = nil
-		if len(batch) == 0 {
-			q.writing = false
+		if len(q.waiting) == 0 {
+			q.waiting, q.writing, ended = nil, false, true
 			q.mu.Unlock()
 			return
 		}
+		r := q.waiting[0]
+		q.waiting = q.waiting[1:]
 		q.mu.Unlock()
-		for _, r := range batch {
-			q.write(r)
-		}
+		q.write(r)
 	}
 }
 
@@ -63,49 +75,83 @@ func (q *logQueue) write(r slog.Record) {
 			q.fault()
 		}
 	}()
-	ctx := context.Background()
-	if h := q.logger.Handler(); h.Enabled(ctx, r.Level) {
+	ctx, logger := context.Background(), q.logger
+	if logger == nil {
+		logger = slog.Default()
+	}
+	if h := logger.Handler(); h.Enabled(ctx, r.Level) {
 		if h.Handle(ctx, r) != nil {
 			q.fault()
 		}
 	}
 }
 
+// notice logs what a program should change about its own set-up, also without
+// WithLogger.
+func (m *Middleware) notice(message string, attrs ...slog.Attr) {
+	m.logs.put(slog.LevelWarn, "leaderscope: "+message, attrs...)
+}
+
+// The notices that are given once for a lock, and once for a label that locks
+// share.
+const (
+	saidUnknown = 1 << iota
+	saidOptions
+)
+
+// say reports whether a notice is due, and that it was given.
+func (e *Election) say(what uint32) bool { return e.lock.Say(what) }
+
+func (e *Election) labelAttr() slog.Attr { return slog.String(catalog.LockName.Name(), e.Label()) }
+
+// typeAttr names the type of an error, whose text may carry what the label
+// hides.
+func typeAttr(err error) slog.Attr { return slog.String("error_type", typeName(err)) }
+
 func (m *Middleware) logGained(t *Term) {
-	if m.logger == nil {
+	if m.logger == nil || !t.recorded() {
 		return
 	}
-	attrs := []slog.Attr{lockAttr(t)}
+	attrs := []slog.Attr{t.e.labelAttr()}
 	if token, ok := t.FencingToken(); ok {
 		attrs = append(attrs, slog.Uint64("fencing_token", token))
 	}
 	m.logs.put(slog.LevelInfo, "leadership gained", attrs...)
 }
 
-func (m *Middleware) logEnded(t *Term, cause catalog.EndCause) {
-	if m.logger == nil {
+// logEnded logs how a term ended. The caller holds the mutex.
+func (m *Middleware) logEnded(t *Term) {
+	if m.logger == nil || !t.state.Recorded() {
 		return
 	}
+	cause, _ := t.state.Ended()
 	level, message := slog.LevelWarn, "leadership lost"
-	if cause == catalog.Released {
+	switch cause {
+	case catalog.Released:
 		level, message = slog.LevelInfo, "leadership released"
+	case catalog.GaveUp:
+		message = "leadership given up"
 	}
-	m.logs.put(level, message, lockAttr(t), slog.String("cause", cause.String()),
-		slog.Duration("held", t.stoppedAt().sub(t.began)))
+	m.logs.put(level, message, t.e.labelAttr(), slog.String("cause", cause.String()),
+		slog.Duration("held", t.state.Held(m.now())))
 }
 
 func (m *Middleware) logRenewalFailed(t *Term, result catalog.RenewalResult) {
-	if m.logger == nil {
+	if m.logger == nil || !t.recorded() {
 		return
 	}
-	m.logs.put(slog.LevelWarn, "lease renewal failed", lockAttr(t), slog.String("result", result.String()))
+	m.logs.put(slog.LevelWarn, "lease renewal failed", t.e.labelAttr(), slog.String("result", result.String()))
 }
 
-func (m *Middleware) logOverrun(t *Term) {
-	if m.logger == nil {
+// logOverruns logs what the state has found since the last time. The caller
+// holds the mutex.
+func (e *Election) logOverruns() {
+	n := e.lock.Unlogged
+	e.lock.Unlogged = 0
+	if e.m.logger == nil {
 		return
 	}
-	m.logs.put(slog.LevelWarn, "lease overrun", lockAttr(t))
+	for range n {
+		e.m.logs.put(slog.LevelWarn, "lease overrun", e.labelAttr())
+	}
 }
-
-func lockAttr(t *Term) slog.Attr { return slog.String(catalog.LockName.Name, t.e.Label()) }

@@ -1,21 +1,20 @@
 package instrument
 
 import (
-	"context"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/redact"
+	"github.com/leaderscope/leaderscope/instrument/internal/lock"
+	"github.com/leaderscope/leaderscope/instrument/internal/registry"
 )
 
 // Middleware holds the state of all elections of a process. It is safe for
-// concurrent use; one per process is enough.
+// concurrent use; one per process is enough. A nil Middleware gives nil
+// elections, which pass everything through and record nothing: a library can
+// make observability optional by it.
 type Middleware struct {
 	config
 	epoch  time.Time
@@ -23,18 +22,10 @@ type Middleware struct {
 	spans  trace.Tracer // nil without WithTracerProvider
 	logs   logQueue
 	faults atomic.Uint64
+	locks  *registry.Registry
 
-	digests digester
-
-	mu         sync.Mutex
-	series     map[string]*series
-	attached   []*attachment
-	families   words
-	backends   words
-	latest     *settings
-	overflows  uint64
-	collisions uint64
-	closed     bool
+	latest         atomic.Pointer[settings] // of the handle made last
+	redactedNotice sync.Once
 }
 
 // New makes a Middleware. It fails on options that make no sense and on a
@@ -44,108 +35,103 @@ func New(opts ...Option) (*Middleware, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Middleware{config: c, digests: newDigester(), series: map[string]*series{}}
+	m := &Middleware{config: c}
 	if c.clock != nil {
 		m.user = &userClock{clock: c.clock, fault: m.fault}
 	}
 	m.epoch = m.wall()
-	m.logs = logQueue{logger: c.logger, fault: m.fault}
+	m.logs = newLogQueue(c.logger, m.fault)
+	m.locks = registry.New(c.maxLabels, registry.Hooks{
+		Moment: m.moment, Overflowed: m.overflowed, Collided: m.collided, Fault: m.fault,
+	})
 	if c.tracer != nil {
 		m.spans = newTracer(m, c.tracer)
 	}
 	return m, nil
 }
 
-// Election is the handle of the lock of that name. Its series exist from now
-// on, at zero. Several handles of one lock add up; Forget ends one. The name
-// is turned into its label here and not kept.
-func (m *Middleware) Election(name string, opts ...ElectionOption) *Election {
+// literalElseUseNamed is the type of names written in the program. Only an
+// untyped constant converts to it; for a name in a variable use Named.
+type literalElseUseNamed string
+
+// Election is the handle of the lock of that name, which is a constant of the
+// program: Election("reconciler"). A name in a variable does not compile; use
+// Named for names made at run time. Without WithRedactor such a name is its
+// own label.
+//
+// The first call for a name makes the handle, whose series exist from then
+// on. Later calls return the same handle, also by Named; their options are
+// compared, and a difference changes nothing, counts as a fault and is logged
+// once.
+func (m *Middleware) Election(name literalElseUseNamed, opts ...ElectionOption) *Election {
+	if m == nil {
+		return nil
+	}
+	l, d := m.locks.Find(string(name))
+	if l != nil {
+		return m.known(l, opts)
+	}
+	return m.enter(d, m.literalLabel(string(name)), opts)
+}
+
+// Named is the handle of the lock of that name, made at run time from a
+// tenant, a user or a configuration. The policy of WithRedactor turns it into
+// a label; without one all such names share the label "redacted", and the
+// alerts about single locks leave it out. The name is not kept.
+//
+// One name has one handle, as in Election; looking it up again costs no more
+// than a map. Of names that share a label only those with something open, or
+// whose handle the program keeps, take memory.
+func (m *Middleware) Named(name string, opts ...ElectionOption) *Election {
+	if m == nil {
+		return nil
+	}
+	l, d := m.locks.Find(name)
+	if l != nil {
+		return m.known(l, opts)
+	}
 	label := m.label(name)
-	set := newSettings(label, opts)
-	created := m.wall()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.join(nil, m.place(label, m.digests.of(name), created), m.shared(set))
+	m.noticeRedacted(label)
+	return m.enter(d, label, opts)
 }
 
-// shared bounds the open labels of new settings and returns those of the
-// handle before if they are the same: handles are mostly made in rows. The
-// caller holds mu.
-func (m *Middleware) shared(set *settings) *settings {
-	set.family, set.backend = m.families.bound(set.family, m.maxLabels), m.backends.bound(set.backend, m.maxLabels)
-	if m.latest == nil || !m.latest.same(set) {
-		m.latest = set
+func (m *Middleware) known(l *registry.Lock, opts []ElectionOption) *Election {
+	e := l.Owner.(*Election)
+	if len(opts) > 0 {
+		e.compare(opts)
 	}
-	return m.latest
-}
-
-// join makes a handle of a series. The caller holds mu.
-func (m *Middleware) join(of *Elections, s *series, set *settings) *Election {
-	e := &Election{m: m, s: s, of: of, set: set}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e.closed = m.closed; e.closed {
-		e.flight.close()
-		return e
-	}
-	e.next, s.handles = s.handles, e
-	s.leaseSeen = s.leaseSeen || set.lease > 0
 	return e
-}
-
-// forget takes a handle's share away, and the series with the last handle.
-func (m *Middleware) forget(e *Election) {
-	m.mu.Lock()
-	s := e.s
-	s.mu.Lock()
-	if e.closed {
-		s.mu.Unlock()
-		m.mu.Unlock()
-		return
-	}
-	e.abandon(m.now())
-	e.closed = true
-	s.drop(e)
-	gone := s.handles == nil && m.series[s.label] == s
-	if gone {
-		delete(m.series, s.label)
-	}
-	m.mu.Unlock()
-	observers := s.watchers()
-	s.unlock(context.Background())
-	if e.of != nil {
-		e.of.drop(e)
-	}
-	if gone {
-		for _, o := range observers {
-			m.closeObserver(o)
-		}
-	}
 }
 
 // Close ends all telemetry: series go, and every later call passes straight
 // through to the elector. Closing again does nothing. It returns nil.
 func (m *Middleware) Close() error {
-	m.mu.Lock()
-	m.closed = true
-	var open []*Election
-	for _, s := range m.series {
-		s.mu.Lock()
-		for e := s.handles; e != nil; e = e.next {
-			open = append(open, e)
-		}
-		s.mu.Unlock()
+	if m == nil {
+		return nil
 	}
-	m.mu.Unlock()
-	for _, e := range open {
-		m.forget(e)
-	}
+	m.locks.Close(func(l *registry.Lock) { l.Owner.(*Election).Forget() })
 	return nil
 }
 
-// Faults counts panics of redactors, loggers, tracers, clocks and classifiers
-// that were kept from the elector, and log records that were dropped.
-func (m *Middleware) Faults() uint64 { return m.faults.Load() }
+// MaxLabels is the cap on distinct lock labels, for exporters that need a
+// limit of their own. It is 0 for a nil Middleware.
+func (m *Middleware) MaxLabels() int {
+	if m == nil {
+		return 0
+	}
+	return m.maxLabels
+}
+
+// Faults counts what leader_telemetry_faults_total counts: panics of
+// redactors, loggers, tracers, clocks, classifiers, exporters and optional
+// methods of leases that were kept from the elector, log records that were
+// dropped, and options that contradict earlier ones.
+func (m *Middleware) Faults() uint64 {
+	if m == nil {
+		return 0
+	}
+	return m.faults.Load()
+}
 
 func (m *Middleware) fault() { m.faults.Add(1) }
 
@@ -157,37 +143,10 @@ func (m *Middleware) contain(undo func()) {
 	}
 }
 
-// label asks the redactor. Whatever it answers is made valid, since one bad
-// label takes a whole scrape down.
-func (m *Middleware) label(name string) (label redact.Label) {
-	defer m.contain(func() { label = redact.Label{Text: redact.Redacted, Shared: true} })
-	label = m.redactor.Label(name)
-	label.Text, label.Family = redact.Valid(label.Text), redact.Valid(label.Family)
-	if label.Text == "" {
-		label.Text = redact.Redacted
-	}
-	label.Shared = label.Shared || label.Text == redact.Redacted || label.Text == redact.Overflow || strings.Contains(label.Text, redact.Wildcard)
-	return label
-}
-
-// info describes the redactor, its mode from the closed set.
-func (m *Middleware) info() (info redact.Info) {
-	defer m.contain(func() { info = redact.Info{Mode: customMode} })
-	info = m.redactor.Info()
-	modes, _ := catalog.RedactionInfo.Label("mode")
-	if !slices.Contains(modes.Values, info.Mode) {
-		info.Mode = customMode
-	}
-	info.KeyID, info.KeyCheck = redact.Valid(info.KeyID), redact.Valid(info.KeyCheck)
-	return info
-}
-
-const customMode = "custom"
-
-// now reads the monotonic clock, once for each edge.
-func (m *Middleware) now() instant {
+// now reads the monotonic clock.
+func (m *Middleware) now() lock.Instant {
 	if m.user == nil {
-		return instant(time.Since(m.epoch)) + 1
+		return lock.Origin + lock.Instant(time.Since(m.epoch))
 	}
 	return m.at(m.wall())
 }
@@ -200,14 +159,33 @@ func (m *Middleware) wall() time.Time {
 	return m.user.now()
 }
 
-// at puts a reading of the clock on the monotonic scale.
-func (m *Middleware) at(t time.Time) instant { return instant(t.Sub(m.epoch)) + 1 }
+// moment reads both at once.
+func (m *Middleware) moment() lock.Moment {
+	wall := m.wall()
+	return lock.Moment{Now: m.at(wall), Wall: wall}
+}
 
-// instantOf puts a time on the monotonic clock; zero stays unknown.
-func (m *Middleware) instantOf(t time.Time) instant {
+// at puts a reading of the clock on the monotonic scale.
+func (m *Middleware) at(t time.Time) lock.Instant { return lock.Origin.Add(t.Sub(m.epoch)) }
+
+// endOf is the end of a lease; a time that is no instant, and not zero, says
+// that there is none.
+func (m *Middleware) endOf(t time.Time) (end lock.Instant, endless bool) {
+	end = m.instantOf(t)
+	return end, end == 0 && !t.IsZero()
+}
+
+// instantOf puts a time on the monotonic clock. The zero time and one beyond
+// the horizon are no instant: "never" is written as a time far ahead, which
+// wraps into the far past where it overflows.
+func (m *Middleware) instantOf(t time.Time) lock.Instant {
 	if t.IsZero() {
 		return 0
 	}
 	wall := m.wall()
-	return m.at(wall).add(t.Sub(wall))
+	distance := t.Sub(wall)
+	if distance.Abs() > lock.Horizon {
+		return 0
+	}
+	return max(m.at(wall).Add(distance), 1)
 }

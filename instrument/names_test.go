@@ -22,7 +22,7 @@ type colliding struct{ label string }
 func (c colliding) Label(name string) redact.Label {
 	return redact.Label{Text: fmt.Sprintf("%s%d", c.label, len(name)), Family: name[:1]}
 }
-func (colliding) Info() redact.Info { return redact.Info{Mode: redact.ModeHash} }
+func (colliding) Info() redact.Info { return redact.Info{Policy: redact.PolicyHash} }
 
 func TestALabelOfTwoNamesIsShownAsSharedWhicheverCameFirst(t *testing.T) {
 	for _, names := range [][]string{{"left", "down"}, {"down", "left"}, {"left", "down", "left", "here"}} {
@@ -37,16 +37,16 @@ func TestALabelOfTwoNamesIsShownAsSharedWhicheverCameFirst(t *testing.T) {
 			})
 			var handles []*instrument.Election
 			for _, name := range names {
-				e := m.Election(name)
+				e := m.Named(name)
 				handles = append(handles, e)
 				acquire(t, e, electtest.NewElector())
 			}
-			m.Election("alone!")
+			m.Named("alone!")
 			if diff := cmp.Diff([]string{"k1:4*", "k1:6"}, electtest.Labels(m)); diff != "" {
 				t.Error(diff)
 			}
 			r := electtest.Read(m, "k1:4*")
-			if n := float64(len(names)); r["leader_active"] != n || r["leader_attempts_total"] != n {
+			if n := float64(len(names)); r["leader_attempts_total"] != n || r["leader_active"] != n {
 				t.Errorf("active %v, attempts %v, want %v", r["leader_active"], r["leader_attempts_total"], n)
 			}
 			if handles[0].Label() != "k1:4*" || handles[0].String() != "k1:4*" || m.Collisions() != 1 {
@@ -56,14 +56,14 @@ func TestALabelOfTwoNamesIsShownAsSharedWhicheverCameFirst(t *testing.T) {
 				t.Errorf("observers: %s", diff)
 			}
 			synctest.Wait()
-			warning := `level=WARN msg="two lock names have the same label" lock_name=k1:4*`
+			warning := `level=WARN msg="leaderscope: two lock names have the same label, which is shown as shared from now on" lock_name=k1:4*`
 			if strings.Count(text.String(), warning) != 1 || strings.Contains(text.String(), "left") || strings.Contains(text.String(), "down") {
 				t.Errorf("logged:\n%s", text.String())
 			}
 			for _, e := range handles {
 				e.Forget()
 			}
-			if m.Election("down").Label() != "k1:4" {
+			if m.Named("down").Label() != "k1:4" {
 				t.Error("a collision outlives its names")
 			}
 		})
@@ -71,13 +71,10 @@ func TestALabelOfTwoNamesIsShownAsSharedWhicheverCameFirst(t *testing.T) {
 }
 
 func TestHandlesOfOneNameAndSharedLabelsAreNoCollision(t *testing.T) {
-	p, err := redact.Hash([]byte("0123456789abcdef0123456789abcdef"), "k1", redact.Template("tenant-{id}"), redact.Exact("a", "b").Constant())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := redact.Hash([]byte("0123456789abcdef0123456789abcdef"), "k1", redact.Template("tenant-{id}"), redact.Exact("a", "b").Constant())
 	m := newMiddleware(t, instrument.WithRedactor(p), instrument.WithMaxLabels(4))
 	for _, name := range []string{"billing", "billing", "tenant-1", "tenant-2", "a", "b", "c", "d", "e", "f"} {
-		m.Election(name)
+		m.Named(name)
 	}
 	if m.Collisions() != 0 {
 		t.Errorf("%d collisions, want none; labels %v", m.Collisions(), electtest.Labels(m))
@@ -100,11 +97,11 @@ func TestC21TheCapIsLoggedOnceWithoutTheName(t *testing.T) {
 		m := newMiddleware(t, instrument.WithMaxLabels(1), instrument.WithRedactor(redact.Raw(redact.Template("tenant-{id}").Raw())),
 			instrument.WithLogger(slog.New(slog.NewTextHandler(&text, nil))))
 		for i := range 10 {
-			m.Election(fmt.Sprintf("tenant-%d", i))
+			m.Named(fmt.Sprintf("tenant-%d", i))
 		}
 		synctest.Wait()
 		_, line, _ := strings.Cut(strings.TrimSuffix(text.String(), "\n"), " ")
-		want := `level=WARN msg="the cap on lock labels is reached, further names share one label" lock_name=overflow max_labels=1 family=tenant-*`
+		want := `level=WARN msg="leaderscope: the cap on lock labels is reached, further names share one label; raise it with instrument.WithMaxLabels" lock_name=overflow max_labels=1 family=tenant-*`
 		if diff := cmp.Diff(want, line); diff != "" {
 			t.Error(diff)
 		}
@@ -115,7 +112,7 @@ func TestC21FamiliesAndBackendsMadeOfNamesStayBounded(t *testing.T) {
 	m := newMiddleware(t, instrument.WithMaxLabels(2), instrument.WithRedactor(redact.Constant()))
 	for i := range 10 {
 		word := fmt.Sprintf("tenant-%d", i)
-		m.Election("x", instrument.Family(word), instrument.Backend(word))
+		m.Named(word, instrument.Family(word), instrument.Backend(word))
 	}
 	infos := map[string]bool{}
 	for key := range electtest.Read(m, redact.Redacted) {

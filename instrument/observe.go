@@ -2,122 +2,182 @@ package instrument
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/instrument/internal/lock"
 )
 
-// Observation is what somebody saw of an elector that cannot be wrapped, such
-// as a Raft library or a row that a job queue writes.
-type Observation struct {
-	// Leading says that this process leads. It is a level, not an edge:
-	// reporting it again changes nothing.
-	Leading bool
-	// Token is the fencing token of the term if Fenced.
+// The observe calls are for electors that cannot be wrapped, such as a Raft
+// library or a row that a job queue writes. What they report is a level, not
+// an edge: reporting the same again changes nothing.
+
+// Leadership is what was seen of a lock that this process holds. The zero
+// Leadership says only that it does.
+type Leadership struct {
+	// Token is the fencing token of the term if Fenced. Another token than
+	// before is another term, which began and ended the one before unseen.
 	Token  uint64
 	Fenced bool
-	// Expiry is the end of the lease; zero means unknown. A later Expiry than
-	// before counts as a renewal.
+	// Expiry is the end of the lease; zero means unknown. A shorter one than
+	// before is believed; one that moved on counts as a renewal.
 	Expiry time.Time
-	// Err says that nothing could be seen. The last state stays, since
-	// unknown is not zero; while leading it counts as a failed renewal.
-	Err error
-	// Cause says why leading ended; nil means that the lock is gone,
-	// context.Canceled that the elector stopped, ErrReleased that it gave
-	// the lock back.
-	Cause error
+	// Asked is the instant just before the look, zero if unknown. An Expiry
+	// that is computed from it is too early by up to the time the look took;
+	// a change within that is no renewal. Without it a tenth of the lease is
+	// allowed, or a second where the length is unknown.
+	Asked time.Time
+	// Granted is the length of the lease where the backend tells it; zero
+	// means unknown. It is believed ahead of LeaseDuration.
+	Granted time.Duration
 }
 
-// Observe records what was seen. A change to leading counts as one attempt
-// that won, also when the token shows that another term began meanwhile.
-func (e *Election) Observe(o Observation) {
+// ObserveLeading records that this process leads. A change counts as one
+// attempt that won.
+func (e *Election) ObserveLeading(l Leadership) {
+	e = e.orNone()
 	seen := e.observation()
 	seen.turn.Lock()
 	defer seen.turn.Unlock()
-	t := e.observe(seen, o.Err == nil)
-	switch {
-	case o.Err != nil:
-		if t != nil {
-			sink{t}.RenewalFailed(o.Err)
+	t := e.looked()
+	if t != nil && l.Fenced && t.differs(l.Token) {
+		t.lost(ErrSessionLost)
+		t = nil
+	}
+	o := e.m.seen(l)
+	if t == nil {
+		if o.End == 0 || o.End > o.Now { // what was seen may be old
+			e.observedWin(l)
 		}
-	case !o.Leading:
-		e.observedEnd(t, o.Cause)
-	case t == nil:
-		e.observedWin(seen, o)
-	case o.Fenced && t.differs(o.Token):
-		e.observedEnd(t, nil)
-		e.observedWin(seen, o)
-	default:
-		t.observedRenewal(o.Expiry)
+		return
+	}
+	e.lock.Lock()
+	if l.Fenced {
+		t.learnToken(l.Token)
+	}
+	e.lock.Steady(o)
+	e.unlock(t.ctx)
+	if e.set.stopAtLeaseEnd {
+		t.scheduleStop()
 	}
 }
 
-// ObservedAge is the time since the last Observe that saw something; ok is
-// false when there was none. A level that is old may not be true any more.
-func (e *Election) ObservedAge() (age time.Duration, ok bool) {
-	now := e.m.now()
-	e.s.mu.Lock()
-	defer e.s.mu.Unlock()
-	if e.observed == nil || e.observed.last == 0 {
-		return 0, false
-	}
-	return now.sub(e.observed.last), true
-}
-
-// observed is what only handles have that are observed.
-type observed struct {
-	turn sync.Mutex // one observation at a time
-
-	// guarded by the series
-	last instant // at which something was seen; 0 never
-	term *Term   // open; nil while another leads
-}
-
-func (e *Election) observation() *observed {
-	e.s.mu.Lock()
-	defer e.s.mu.Unlock()
-	if e.observed == nil {
-		e.observed = &observed{}
-	}
-	return e.observed
-}
-
-// observe notes when something was seen and returns the open term.
-func (e *Election) observe(seen *observed, something bool) *Term {
-	now := e.m.now()
-	e.s.mu.Lock()
-	defer e.s.mu.Unlock()
-	if something {
-		seen.last = now
-	}
-	return seen.term
-}
-
-func (e *Election) observedWin(seen *observed, o Observation) {
-	t := e.Begin(context.Background()).Won(observedLease{o})
-	e.s.mu.Lock()
-	defer e.s.mu.Unlock()
-	if !t.ended {
-		seen.term = t
-	}
-}
-
-// observedLease knows what was seen, and no lease end beyond it.
-type observedLease struct{ seen Observation }
-
-func (l observedLease) Release(context.Context) error { return nil }
-func (l observedLease) Expiry() time.Time             { return l.seen.Expiry }
-func (l observedLease) FencingToken() (uint64, bool)  { return l.seen.Token, l.seen.Fenced }
-
-func (e *Election) observedEnd(t *Term, cause error) {
+// ObserveNotLeading records that this process does not lead, and why an open
+// term ended; nil means that the lock is gone, context.Canceled that the
+// elector was stopped, ErrGaveUp that it stopped trying, ErrReleased that it
+// gave the lock back. Without an open term it changes nothing.
+func (e *Election) ObserveNotLeading(cause error) {
+	e = e.orNone()
+	seen := e.observation()
+	seen.turn.Lock()
+	defer seen.turn.Unlock()
+	t := e.looked()
 	switch {
 	case t == nil:
-	case errors.Is(cause, ErrReleased):
+	case cause == nil:
+		t.lost(ErrSessionLost)
+	case e.is(cause, ErrReleased):
 		_ = t.Release(context.Background()) // an observed lease has no release of its own
 	default:
 		t.lost(cause)
+	}
+}
+
+// ObserveUnknown records that nothing could be seen. The last state stays,
+// since unknown is not zero. While leading it counts as a failed renewal;
+// otherwise as an attempt that failed for that reason. A nil error changes
+// nothing.
+func (e *Election) ObserveUnknown(err error) {
+	if err == nil {
+		return
+	}
+	e = e.orNone()
+	seen := e.observation()
+	seen.turn.Lock()
+	defer seen.turn.Unlock()
+	now := e.m.now()
+	e.lock.Lock()
+	e.lock.Settle(now)
+	open := e.lock.Observed()
+	e.lock.Unlock()
+	if open != nil {
+		Sink{open.Owner().(owner).Term}.RenewalFailed(err)
+		return
+	}
+	reason := e.reasonFor(context.Background(), nil, err)
+	e.lock.Lock()
+	e.lock.Refused(reason)
+	e.unlock(context.Background())
+}
+
+// ObservedAge is the time since the last observation that saw something; ok is
+// false when there was none. A level that is old may not be true any more.
+func (e *Election) ObservedAge() (age time.Duration, ok bool) {
+	if e == nil {
+		return 0, false
+	}
+	now := e.m.now()
+	e.lock.Peek()
+	defer e.lock.Unlock()
+	if last := e.lock.LastLook(); last != 0 {
+		return now.Sub(last), true
+	}
+	return 0, false
+}
+
+// observation is what only elections have that are observed: one observation
+// at a time.
+type observation struct{ turn sync.Mutex }
+
+func (e *Election) observation() *observation {
+	if o := e.observed.Load(); o != nil {
+		return o
+	}
+	e.observed.CompareAndSwap(nil, &observation{})
+	return e.observed.Load()
+}
+
+// looked notes that something was seen and returns the open term.
+func (e *Election) looked() *Term {
+	now := e.m.now()
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	e.lock.Settle(now)
+	e.lock.Looked(now)
+	if t := e.lock.Observed(); t != nil {
+		return t.Owner().(owner).Term
+	}
+	return nil
+}
+
+func (m *Middleware) seen(l Leadership) lock.Seen {
+	end, endless := m.endOf(l.Expiry)
+	return lock.Seen{Asked: m.instantOf(l.Asked), Now: m.now(), End: end, Endless: endless, Length: max(l.Granted, 0)}
+}
+
+func (e *Election) observedWin(l Leadership) {
+	e.Begin(context.Background()).Won(observedLease{l})
+	o := e.m.seen(l)
+	e.lock.Lock()
+	e.lock.FirstSight(o)
+	e.lock.Unlock()
+}
+
+// observedLease knows what was seen, and no lease end beyond it.
+type observedLease struct{ seen Leadership }
+
+func (l observedLease) Release(context.Context) error { return nil }
+func (l observedLease) Expiry() time.Time             { return l.seen.Expiry }
+func (l observedLease) LeaseDuration() time.Duration  { return l.seen.Granted }
+func (l observedLease) FencingToken() (uint64, bool)  { return l.seen.Token, l.seen.Fenced }
+
+// learnToken notes a token that was not seen with the win. The caller holds the
+// mutex.
+func (t *Term) learnToken(token uint64) {
+	if x := t.extra(); !x.fenced {
+		x.token, x.fenced = token, true
+		t.e.lock.Fence(&t.state, token)
 	}
 }
 
@@ -126,13 +186,7 @@ func (t *Term) differs(token uint64) bool {
 	return ok && known != token
 }
 
-// observedRenewal counts a lease end that moved on.
-func (t *Term) observedRenewal(expiry time.Time) {
-	end := t.e.m.instantOf(expiry)
-	t.e.s.mu.Lock()
-	grew := end != 0 && end > t.leaseEnd
-	t.e.s.mu.Unlock()
-	if grew {
-		t.renewed(t.ctx, catalog.RenewalOK, t.e.m.now(), end, false)
-	}
+// endedByRelease reports causes of terms that their holder closed.
+func endedByRelease(cause catalog.EndCause) bool {
+	return cause == catalog.Released || cause == catalog.ReleaseFailed
 }

@@ -27,7 +27,7 @@ type ctxKey struct{}
 func (o *tape) Observe(ctx context.Context, m *catalog.Metric, v float64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.values[m.Name] = append(o.values[m.Name], v)
+	o.values[m.Name()] = append(o.values[m.Name()], v)
 	if ctx.Value(ctxKey{}) != nil {
 		o.spans++
 	}

@@ -10,6 +10,9 @@ import (
 // walk through fields would come across the lease, the context and whatever
 // else the caller put there.
 
+// String is the label; the raw name is not kept.
+func (e *Election) String() string { return e.Label() }
+
 // Format writes the label, whatever the verb.
 func (e *Election) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Label()) }
 
@@ -17,37 +20,43 @@ func (e *Election) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Labe
 func (e *Election) LogValue() slog.Value { return slog.StringValue(e.Label()) }
 
 // String is the label of the lock.
-func (t *Term) String() string { return t.e.Label() }
+func (t *Term) String() string {
+	if t == nil {
+		return ""
+	}
+	return t.e.Label()
+}
 
 // Format writes the label, whatever the verb.
-func (t *Term) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, t.e.Label()) }
+func (t *Term) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, t.String()) }
 
 // LogValue returns the label.
-func (t *Term) LogValue() slog.Value { return slog.StringValue(t.e.Label()) }
+func (t *Term) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
 // String is the label of the lock.
-func (a *Attempt) String() string { return a.e.Label() }
+func (a *Attempt) String() string {
+	if a == nil {
+		return ""
+	}
+	return a.e.Label()
+}
 
 // Format writes the label, whatever the verb.
-func (a *Attempt) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, a.e.Label()) }
+func (a *Attempt) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, a.String()) }
 
 // LogValue returns the label.
-func (a *Attempt) LogValue() slog.Value { return slog.StringValue(a.e.Label()) }
+func (a *Attempt) LogValue() slog.Value { return slog.StringValue(a.String()) }
 
 // String says what it is and how it redacts.
-func (m *Middleware) String() string { return "leaderscope, names by policy " + m.info().Mode }
+func (m *Middleware) String() string {
+	if m == nil {
+		return "leaderscope, off"
+	}
+	return "leaderscope, names by policy " + m.info().Policy
+}
 
 // Format writes String, whatever the verb.
 func (m *Middleware) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, m.String()) }
 
 // LogValue returns String.
 func (m *Middleware) LogValue() slog.Value { return slog.StringValue(m.String()) }
-
-// String says what it is.
-func (es *Elections) String() string { return "leaderscope, handles by name" }
-
-// Format writes String, whatever the verb.
-func (es *Elections) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, es.String()) }
-
-// LogValue returns String.
-func (es *Elections) LogValue() slog.Value { return slog.StringValue(es.String()) }

@@ -16,8 +16,8 @@ import (
 func TestSeveralLocksUnderOneLabelShowTheLeastHeadroomAndTheOldestAttempt(t *testing.T) {
 	bubble(t, "two tenants, one family", func(t *testing.T) {
 		m := newMiddleware(t, instrument.WithRedactor(redact.Constant(redact.Template("tenant-{id}"))))
-		a := m.Election("tenant-1", instrument.LeaseDuration(10*s))
-		b := m.Election("tenant-2", instrument.LeaseDuration(30*s), instrument.MaxLeaders(3))
+		a := m.Named("tenant-1", instrument.LeaseDuration(10*s))
+		b := m.Named("tenant-2", instrument.LeaseDuration(30*s), instrument.MaxLeaders(3))
 		acquire(t, a, electtest.NewElector())
 		acquire(t, b, electtest.NewElector())
 		waits := electtest.NewElector(electtest.Step{Wait: 60 * s, Err: errBackend})
@@ -43,11 +43,11 @@ func TestSeveralLocksUnderOneLabelShowTheLeastHeadroomAndTheOldestAttempt(t *tes
 
 func TestAttemptsOfOneHandleAtOnceAreAllInFlight(t *testing.T) {
 	bubble(t, "two that wait, two with callbacks", func(t *testing.T) {
-		m := newMiddleware(t)
-		e, other := m.Election("x"), m.Election("x")
+		m := newMiddleware(t, instrument.WithRedactor(redact.Constant(redact.Exact("x", "y").Constant())))
+		e, other := m.Named("x"), m.Named("y")
 		show := func(at string, want electtest.Series) {
 			t.Helper()
-			r := electtest.Read(m, "x")
+			r := electtest.Read(m, redact.Redacted)
 			for k, v := range want {
 				if r[k] != v {
 					t.Errorf("%s: %s is %v, want %v", at, k, r[k], v)
@@ -171,8 +171,8 @@ func TestADeclaredLeaseGivesAnEndOnlyWhereItCanBeTrue(t *testing.T) {
 		opts  []instrument.ElectionOption
 		known bool
 	}{
-		{"a lock around one run", instrument.NewLease(nil), nil, true},
-		{"a held leadership that somebody renews unseen", instrument.NewLease(nil), []instrument.ElectionOption{instrument.Hold()}, false},
+		{"a lock around one run, which something renews", instrument.NewLease(nil, renewable), nil, true},
+		{"a held leadership that is renewed unseen", instrument.NewLease(nil), []instrument.ElectionOption{instrument.Hold()}, false},
 		{"a held leadership renewed on demand", instrument.NewLease(nil, renewable), []instrument.ElectionOption{instrument.Hold()}, true},
 		{"a lock whose library hides its renewals", instrument.NewLease(nil), []instrument.ElectionOption{instrument.HiddenRenewals()}, false},
 		{"an elector that is only observed", nil, nil, false},
@@ -182,7 +182,7 @@ func TestADeclaredLeaseGivesAnEndOnlyWhereItCanBeTrue(t *testing.T) {
 			m := newMiddleware(t)
 			e := m.Election("x", append(c.opts, instrument.LeaseDuration(10*s))...)
 			if c.lease == nil {
-				e.Observe(instrument.Observation{Leading: true})
+				e.ObserveLeading(instrument.Leadership{})
 			} else {
 				acquire(t, e, electtest.Wins(c.lease))
 			}
@@ -209,7 +209,7 @@ func TestAnAttemptThatWaitedIsNotPartOfTheLease(t *testing.T) {
 				instrument.WatchWith(func(_ context.Context, k instrument.Sink) {
 					for range 3 {
 						time.Sleep(6 * s)
-						k.Renewed(time.Now().Add(15 * s))
+						k.Renewed(instrument.Renewal{Expiry: time.Now().Add(15 * s)})
 					}
 				}))
 			acquire(t, e, instrument.AcquirerFunc(func(context.Context) (instrument.Lease, error) {
@@ -238,7 +238,7 @@ func TestAnAnswerInTransitIsPartOfTheLease(t *testing.T) {
 				time.Sleep(3 * s)
 				end := time.Now().Add(15 * s)
 				time.Sleep(3 * s)
-				k.Renewed(end)
+				k.Renewed(instrument.Renewal{Expiry: end})
 			}
 		}))))
 		time.Sleep(13 * s)

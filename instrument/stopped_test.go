@@ -44,7 +44,7 @@ func beStopped() {
 		fmt.Println("leading")
 		asked := bufio.NewScanner(os.Stdin)
 		for asked.Scan() {
-			if err := json.NewEncoder(os.Stdout).Encode(electtest.Read(m, "redacted")); err != nil {
+			if err := json.NewEncoder(os.Stdout).Encode(electtest.Read(m, "x")); err != nil {
 				return err
 			}
 		}

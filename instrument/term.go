@@ -8,139 +8,158 @@ import (
 	"time"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/instrument/internal/lock"
 )
 
 // Term is one won leadership. It ends once, with one cause; its methods are
-// safe for concurrent use and pass through to the lease before and after.
+// safe for concurrent use and pass through to the lease before and after. The
+// methods of a nil Term do nothing and know nothing.
 type Term struct {
+	state lock.Term
 	e     *Election
 	lease Lease
 	ctx   context.Context // of the acquisition, for its values
 
-	// stopped is the instant at which the holding ended, 0 while it goes on.
-	// A release sets it before the backend is told, without the mutex.
-	stopped atomic.Int64
-
-	// guarded by the series
-	next       *Term
-	began      instant
-	leaseStart instant // just before the request that won or renewed
-	leaseEnd   instant // 0 unknown
-	x          *extras // nil until needed
-
-	cause    catalog.EndCause
-	linked   bool
-	recorded bool
-	released bool // the release is counted
-	overran  bool
-	ended    bool
+	// What only some terms need; apart, it keeps the others small. It is
+	// loaded without the mutex, and made under it.
+	waiters atomic.Pointer[waiters]
 }
 
-// extras are what only some terms need; apart, they keep the others small.
-type extras struct {
-	classifier errorClassifier // nil when unknown
-	token      uint64
-	fenced     bool
-	bodies     int     // that run
-	guarded    bool    // a body ran under this term
-	accrued    instant // up to where work after loss is counted
-
-	// told when the term ends; nothing is added after that
-	cancel  context.CancelCauseFunc // the first
-	cancels []context.CancelCauseFunc
-	done    chan struct{}
-	context context.Context
-}
-
-// onEnd has a context ended with the term.
-func (x *extras) onEnd(cancel context.CancelCauseFunc) {
-	if x.cancel == nil {
-		x.cancel = cancel
-		return
+// newTerm makes a term that is not won yet; with a body, in one piece with
+// what a body needs.
+func newTerm(e *Election, l Lease, ctx context.Context, body bool) *Term {
+	if !body {
+		t := &Term{e: e, lease: l, ctx: ctx}
+		if e.m.logger != nil {
+			t.extra()
+		}
+		return t
 	}
-	x.cancels = append(x.cancels, cancel)
-}
-
-// extra returns the extras, to be added to. The caller holds the mutex.
-func (t *Term) extra() *extras {
-	if t.x == nil {
-		t.x = &extras{}
-	}
-	return t.x
-}
-
-// newRoomyTerm is a term in one piece with its extras, which a body needs.
-func newRoomyTerm(e *Election, l Lease, ctx context.Context) *Term {
-	t := &struct {
+	both := &struct {
 		Term
-		extras
+		waiters
 	}{Term: Term{e: e, lease: l, ctx: ctx}}
-	t.x = &t.extras
-	return &t.Term
+	both.Term.wait(&both.waiters)
+	return &both.Term
+}
+
+// wait gives the term those who wait for its end.
+func (t *Term) wait(x *waiters) {
+	x.more.Owner = owner{t}
+	t.state.Use(&x.more)
+	t.waiters.Store(x)
+}
+
+// extra returns what waits, to be added to. The caller holds the mutex, or
+// nobody else has the term.
+func (t *Term) extra() *waiters {
+	x := t.waiters.Load()
+	if x == nil {
+		x = &waiters{}
+		t.wait(x)
+	}
+	return x
 }
 
 // classifyWith keeps what tells the acquirer's own errors apart.
 func (t *Term) classifyWith(a Acquirer) {
-	if c, ok := a.(errorClassifier); ok {
+	if c, ok := a.(Classifier); ok {
 		t.extra().classifier = c
 	}
 }
 
 // classifier is the acquirer's own; nil when there is none.
-func (t *Term) classifier() errorClassifier {
-	t.e.s.mu.Lock()
-	defer t.e.s.mu.Unlock()
-	if t.x == nil {
+func (t *Term) classifier() Classifier {
+	if x := t.waiters.Load(); x != nil {
+		return x.classifier
+	}
+	return nil
+}
+
+func (t *Term) fence(token uint64) {
+	x := t.extra()
+	x.token, x.fenced = token, true
+}
+
+// Unwrap returns the lease that the elector gave; nil for nil.
+func (t *Term) Unwrap() Lease {
+	if t == nil {
 		return nil
 	}
-	return t.x.classifier
+	return t.lease
 }
-
-// bodies is how many run. The caller holds the mutex.
-func (t *Term) bodies() int {
-	if t.x == nil {
-		return 0
-	}
-	return t.x.bodies
-}
-
-func (t *Term) stoppedAt() instant { return instant(t.stopped.Load()) }
-
-// Unwrap returns the lease that the elector gave.
-func (t *Term) Unwrap() Lease { return t.lease }
 
 // FencingToken is the token of the lease; ok is false when there is none. It
 // is exact, unlike the gauge, which is a float.
 func (t *Term) FencingToken() (token uint64, ok bool) {
-	t.e.s.mu.Lock()
-	defer t.e.s.mu.Unlock()
-	if t.x == nil {
+	if t == nil {
 		return 0, false
 	}
-	return t.x.token, t.x.fenced
+	t.e.lock.Peek()
+	defer t.e.lock.Unlock()
+	x := t.waiters.Load()
+	if x == nil {
+		return 0, false
+	}
+	return x.token, x.fenced
+}
+
+// Leading reports whether the term holds an unexpired lease, as far as the
+// lease end can be known; see Election.Leading.
+func (t *Term) Leading() bool {
+	leading, _ := t.leads()
+	return leading
+}
+
+// Expiry is the lease end of the term; ok is false when the term does not lead
+// any more or its end cannot be known; see Election.Expiry.
+func (t *Term) Expiry() (end time.Time, ok bool) {
+	leading, at := t.leads()
+	if !leading || at == 0 {
+		return time.Time{}, false
+	}
+	return t.e.m.timeOf(at), true
+}
+
+func (t *Term) leads() (leading bool, end lock.Instant) {
+	if t == nil {
+		return false, 0
+	}
+	now := t.e.m.now()
+	t.e.lock.Peek()
+	defer t.e.lock.Unlock()
+	return t.e.lock.Active(&t.state, now), t.e.lock.End(&t.state)
 }
 
 // Release gives the lock back. The call and its error pass through; calling
-// again passes through too, and the term has still ended once.
-func (t *Term) Release(ctx context.Context) error { return t.release(ctx, t.e.m.now()) }
+// again passes through too, and the term has still ended once. The contexts of
+// the term and of its bodies end before the backend is told, so that what
+// watches them can stop first; Release does not wait for it.
+func (t *Term) Release(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	return t.release(ctx, t.e.m.now())
+}
 
-// release ends the holding before the backend is told, so that no moment
-// shows two holders.
-func (t *Term) release(ctx context.Context, now instant) error {
-	first := t.stopped.CompareAndSwap(0, int64(now))
+func (t *Term) release(ctx context.Context, now lock.Instant) error {
+	first := t.state.Stop(now)
+	if first {
+		t.tell(ErrReleased)
+	}
 	result := catalog.ReleaseError // unless it returns
-	defer func() { t.endRelease(ctx, first, result) }()
+	defer func() { t.endRelease(ctx, first, now, result) }()
 	err := t.lease.Release(ctx)
 	if err != nil {
-		result = t.failedRelease(err)
+		result = t.failedRelease(ctx, err)
 	} else {
 		result = catalog.ReleaseOK
 	}
 	return err
 }
 
-func (t *Term) failedRelease(err error) catalog.ReleaseResult {
-	if t.e.gone(t.classifier(), err) {
+func (t *Term) failedRelease(ctx context.Context, err error) catalog.ReleaseResult {
+	if t.e.gone(t.classifier(), err, contextErr(ctx)) {
 		return catalog.ReleaseNotOwner
 	}
 	return catalog.ReleaseError
@@ -148,203 +167,144 @@ func (t *Term) failedRelease(err error) catalog.ReleaseResult {
 
 // endRelease counts the release and, if it was the first to stop the holding,
 // ends the term.
-func (t *Term) endRelease(ctx context.Context, first bool, result catalog.ReleaseResult) {
-	s := t.e.s
-	s.mu.Lock()
-	if t.recorded && !t.released {
-		s.releases[result]++
-		t.released = result != catalog.ReleaseError
+func (t *Term) endRelease(ctx context.Context, first bool, now lock.Instant, result catalog.ReleaseResult) {
+	t.e.lock.Lock()
+	ended := t.e.lock.Released(&t.state, first, now, result)
+	t.e.unlock(ctx)
+	if ended {
+		t.finish(ErrReleased)
 	}
-	if !first || t.ended {
-		s.unlock(ctx)
-		return
-	}
-	stopped := t.stoppedAt()
-	t.settle(stopped)
-	t.used(stopped)
-	cause := catalog.Released
-	switch {
-	case t.leaseEnd != 0 && stopped > t.leaseEnd:
-		cause = catalog.Expired
-	case result == catalog.ReleaseNotOwner:
-		cause = catalog.Lost
-	}
-	x, _ := t.end(stopped, cause)
-	s.unlock(ctx)
-	t.tell(x, ErrReleased)
 }
 
 // Renew extends the lease through its Renewer and records the renewal. It
 // returns the lease's error, errors.ErrUnsupported when it cannot be renewed
 // on demand.
 func (t *Term) Renew(ctx context.Context) error {
-	can := t.e.look(t.lease)
+	if t == nil {
+		return fmt.Errorf("leaderscope: renew: %w: there is no term", errors.ErrUnsupported)
+	}
+	can := t.e.capabilitiesOf(t.lease)
 	if can&canRenew == 0 {
 		return fmt.Errorf("leaderscope: renew: %w: the lease has no Renewer", errors.ErrUnsupported)
 	}
 	ctx, span := t.e.m.startSpan(ctx, catalog.SpanRenew, t.e)
-	start := t.e.m.now()
-	result := catalog.RenewalError
-	defer func() { span.end(result.String()) }()
+	sent := t.e.m.now()
+	result := catalog.RenewalError // unless it returns
+	returned := false
+	t.sending(sent)
+	defer func() {
+		if !returned {
+			t.renewed(ctx, lock.Renewal{Result: result, Sent: sent, OnDemand: true}, ErrUnknown)
+		}
+		t.answered()
+		span.end(result.String())
+	}()
 	err := t.lease.(Renewer).Renew(ctx)
-	if errors.Is(err, errors.ErrUnsupported) {
+	returned = true
+	if t.e.is(err, errors.ErrUnsupported) {
+		t.unsupported(can)
 		return err
 	}
-	result = t.e.renewalResult(t.classifier(), err, ctx.Err())
-	var end instant
+	result = t.e.renewalResult(t.classifier(), err, contextErr(ctx))
+	r := lock.Renewal{Result: result, Sent: sent, OnDemand: true}
 	if result == catalog.RenewalOK {
-		end = t.e.leaseEnd(t.lease, can, start)
+		var w lock.Won
+		t.e.askLease(&w, t.lease, can&(canExpire|canGrant))
+		r.End, r.Endless, r.Length = w.End, w.Endless, w.Length
 	}
-	t.renewed(ctx, result, start, end, true)
+	t.renewed(ctx, r, err)
 	return err
 }
 
-// renewed records a renewal and ends the term when it says that the lock is
-// gone. measured says that start is when the renewal was sent.
-func (t *Term) renewed(ctx context.Context, result catalog.RenewalResult, start, end instant, measured bool) {
+// sending and answered say that a renewal is under way: meanwhile the term is
+// not over with its lease.
+func (t *Term) sending(now lock.Instant) {
+	t.e.lock.Lock()
+	defer t.e.lock.Unlock()
+	t.e.lock.Sending(&t.state, now)
+}
+
+func (t *Term) answered() {
 	now := t.e.m.now()
-	s := t.e.s
-	s.mu.Lock()
-	if t.stoppedAt() != 0 {
-		s.mu.Unlock()
+	t.e.lock.Lock()
+	defer t.e.lock.Unlock()
+	t.e.lock.Answered(&t.state, now)
+}
+
+// unsupported notes an answer by which renewals cannot be seen, unless a
+// watcher reports them.
+func (t *Term) unsupported(can capability) {
+	if can&canWatch != 0 {
 		return
 	}
-	t.settle(now)
-	if t.recorded {
-		r := s.seldom()
-		r.renewals[result]++
-		if measured {
-			s.observe(&r.renewalDuration, catalog.RenewalDuration, now.seconds(start))
-		}
+	now := t.e.m.now()
+	t.e.lock.Lock()
+	defer t.e.lock.Unlock()
+	t.e.lock.Blind(&t.state, now)
+}
+
+// renewed records a renewal and tells of the end if its error says that the
+// lock is gone.
+func (t *Term) renewed(ctx context.Context, r lock.Renewal, err error) {
+	r.Now = t.e.m.now()
+	t.e.lock.Lock()
+	recorded, ended := t.e.lock.Renewed(&t.state, r)
+	t.e.unlock(ctx)
+	if !recorded {
+		return
 	}
-	var x *extras
-	ended := false
-	switch result {
-	case catalog.RenewalOK:
-		t.used(now)
-		t.extend(start, end)
-	case catalog.RenewalLost:
-		x, ended = t.end(now, catalog.Lost)
-	}
-	s.unlock(ctx)
-	if result != catalog.RenewalOK {
-		t.e.m.logRenewalFailed(t, result)
+	if r.Result != catalog.RenewalOK {
+		t.e.m.logRenewalFailed(t, r.Result)
+	} else if t.e.set.stopAtLeaseEnd {
+		t.scheduleStop()
 	}
 	if ended {
-		t.tell(x, ErrLost)
+		t.finish(&lossError{err})
 	}
 }
 
 // lost ends the term on the library's word.
 func (t *Term) lost(cause error) {
-	end, why := catalog.Lost, error(ErrLost)
-	if t.e.contextError(cause) == context.Canceled {
-		end = catalog.CanceledTerm
-	}
+	how, why := t.e.lossBy(t.classifier(), cause), error(ErrLost)
 	if cause != nil {
 		why = &lossError{cause}
 	}
 	now := t.e.m.now()
-	s := t.e.s
-	s.mu.Lock()
-	if t.stoppedAt() != 0 {
-		s.mu.Unlock()
+	t.e.lock.Lock()
+	ended := t.e.lock.Lost(&t.state, now, how)
+	t.e.unlock(t.ctx)
+	if ended {
+		t.finish(why)
+	}
+}
+
+// Sink is where an adapter reports what happens to the term; see Sink. It is
+// for electors with callbacks; a Watcher is given its sink.
+func (t *Term) Sink() Sink {
+	if t == nil {
+		return Sink{}
+	}
+	return Sink{t}
+}
+
+// finish tells those who wait that the term has ended, and logs it.
+func (t *Term) finish(why error) {
+	t.tell(why)
+	t.stopWatching()
+	if t.e.m.logger == nil {
 		return
 	}
-	t.settle(now)
-	x, ended := t.end(now, end)
-	s.unlock(t.ctx)
-	if ended {
-		t.tell(x, why)
+	t.e.lock.Peek()
+	defer t.e.lock.Unlock()
+	if x := t.extra(); !x.logged {
+		x.logged = true
+		t.e.m.logEnded(t)
 	}
 }
 
-// Context is done when the term ends, with cause ErrLost or ErrReleased. It
-// carries the values of the acquisition's context and not its deadline. A
-// lease that runs out unnoticed does not end it.
-func (t *Term) Context() context.Context {
-	s := t.e.s
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	x := t.extra()
-	if x.context == nil {
-		parent := t.ctx
-		if parent == nil {
-			parent = context.Background()
-		}
-		ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
-		x.context = ctx
-		if t.ended {
-			cancel(t.endCause())
-		} else {
-			x.onEnd(cancel)
-		}
-	}
-	return x.context
+// recorded reports whether the term counts.
+func (t *Term) recorded() bool {
+	t.e.lock.Peek()
+	defer t.e.lock.Unlock()
+	return t.state.Recorded()
 }
-
-func (t *Term) endCause() error {
-	if t.cause == catalog.Released {
-		return ErrReleased
-	}
-	return ErrLost
-}
-
-// watch starts what reports losses and renewals for as long as the term is
-// open. A term whose lease reports nothing has no goroutine.
-func (t *Term) watch(lost <-chan struct{}, can capability) {
-	done := t.doneChannel()
-	if lost != nil {
-		go func() {
-			select {
-			case <-lost:
-				t.lost(nil)
-			case <-done:
-			}
-		}()
-	}
-	if can&canWatch != 0 {
-		go t.runWatcher(t.lease.(Watcher))
-	}
-}
-
-func (t *Term) runWatcher(w Watcher) {
-	defer t.e.m.contain(func() {})
-	w.Watch(t.Context(), sink{t})
-}
-
-func (t *Term) doneChannel() <-chan struct{} {
-	s := t.e.s
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	x := t.extra()
-	if x.done == nil {
-		x.done = make(chan struct{})
-		if t.ended {
-			close(x.done)
-		}
-	}
-	return x.done
-}
-
-// sink is what a Watcher sees of a term.
-type sink struct{ t *Term }
-
-func (k sink) Renewed(expiry time.Time) {
-	m := k.t.e.m
-	now := m.now()
-	end := m.instantOf(expiry)
-	if end == 0 && k.t.e.set.lease > 0 && !k.t.e.set.hidden {
-		end = now.add(k.t.e.set.lease)
-	}
-	k.t.renewed(k.t.ctx, catalog.RenewalOK, k.t.e.leaseStart(0, now, end), end, false)
-}
-
-func (k sink) RenewalFailed(err error) {
-	if err == nil {
-		err = ErrUnknown
-	}
-	k.t.renewed(k.t.ctx, k.t.e.renewalResult(k.t.classifier(), err, k.t.e.contextError(err)), 0, 0, false)
-}
-
-func (k sink) Lost(cause error) { k.t.lost(cause) }

@@ -29,11 +29,11 @@ type span struct {
 // startSpan starts a span that carries the label. A tracer that panics costs
 // the span, never the call.
 func (m *Middleware) startSpan(ctx context.Context, name string, e *Election) (traced context.Context, s span) {
-	if m.spans == nil {
+	if m.spans == nil || m.locks.Closed() {
 		return ctx, span{}
 	}
 	defer m.contain(func() { traced, s = ctx, span{} })
-	traced, started := m.spans.Start(ctx, name, trace.WithAttributes(attribute.String(catalog.LockName.Attribute, e.Label())))
+	traced, started := m.spans.Start(ctx, name, trace.WithAttributes(attribute.String(catalog.LockName.Attribute(), e.Label())))
 	return traced, span{m, started}
 }
 

@@ -16,13 +16,10 @@ import (
 
 func TestSpansCarryTheLabelAndTheOutcomeAlone(t *testing.T) {
 	spans := tracetest.NewSpanRecorder()
-	p, err := redact.Hash([]byte("0123456789abcdef0123456789abcdef"), "k1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := redact.Hash([]byte("0123456789abcdef0123456789abcdef"), "k1")
 	m := newMiddleware(t, instrument.WithRedactor(p),
 		instrument.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))))
-	e := m.Election("tenant-42")
+	e := m.Named("tenant-42")
 	leaky := fmt.Errorf("tenant-42: %w", errBackend)
 	_, _ = e.Acquire(context.Background(), electtest.Fails(leaky))
 	renewing := electtest.Wins(instrument.NewLease(nil, instrument.RenewWith(func(context.Context) error { return leaky })))

@@ -5,16 +5,21 @@ import (
 	"errors"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/instrument/internal/lock"
 )
 
 // Work runs a body under the term and returns its error. The body counts as
-// running until it returns, and as work after loss from the moment the term
-// or its lease has ended. Its context is done when the term ends, with cause
-// ErrLost or ErrReleased. Panics and runtime.Goexit pass through.
+// running until it returns, and as work after loss from the moment at which
+// another replica may lead. Its context is done when the term ends, with cause
+// ErrLost or ErrReleased, or ErrLeaseEnded under StopAtLeaseEnd. Panics and
+// runtime.Goexit pass through.
 //
-// Election.Run calls it; adapters whose library starts the work by a callback
-// call it there.
+// Election.Run calls it; a program that acquires by itself, and an adapter
+// whose library starts the work by a callback, call it there.
 func (t *Term) Work(ctx context.Context, body func(context.Context, *Term) error) (err error) {
+	if t == nil {
+		return body(orBackground(ctx), nil)
+	}
 	w := t.startBody(ctx, t.e.m.now())
 	returned := false
 	defer func() { w.end(returned, err) }()
@@ -28,89 +33,73 @@ type work struct {
 	t      *Term
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	start  instant
+	place  *bodyCancel // nil when the context had ended before
+	start  lock.Instant
 	span   span
 }
 
 // startBody counts a body in from start, a reading that the caller has.
-func (t *Term) startBody(ctx context.Context, start instant) work {
-	ctx, span := t.e.m.startSpan(ctx, catalog.SpanRun, t.e)
+func (t *Term) startBody(ctx context.Context, start lock.Instant) work {
+	ctx, span := t.e.m.startSpan(orBackground(ctx), catalog.SpanRun, t.e)
 	ctx, cancel := context.WithCancelCause(ctx)
-	t.bodyStarts(start, cancel)
-	return work{t: t, ctx: ctx, cancel: cancel, start: start, span: span}
+	w := work{t: t, ctx: ctx, cancel: cancel, start: start, span: span}
+	t.e.lock.Lock()
+	t.e.lock.BodyStarts(&t.state, start)
+	x := t.extra()
+	why := t.toldWhy(x)
+	if why == nil {
+		w.place = x.enter(cancel)
+	}
+	t.e.lock.Unlock()
+	if why != nil {
+		cancel(why)
+	}
+	return w
 }
 
 // end counts the body out and returns the instant of its end. returned is
 // false after a panic or runtime.Goexit.
-func (w work) end(returned bool, err error) instant {
-	failure, failed := bodyFailure(w.ctx, returned, w.t.e.canceled(err), err)
+func (w work) end(returned bool, err error) lock.Instant {
+	failure, failed := w.t.e.bodyFailure(w.ctx, returned, err)
 	now := w.t.e.m.now()
+	w.t.e.lock.Lock()
+	if w.place != nil {
+		w.t.waiters.Load().leave(w.place)
+	}
+	w.t.e.lock.BodyEnds(&w.t.state, w.start, now, failure, failed)
+	w.t.e.unlock(w.ctx)
 	w.cancel(nil)
-	w.t.bodyEnds(w.ctx, w.start, now, failure, failed)
 	w.span.endBody(failure, failed)
 	return now
 }
 
 // bodyFailure tells a failed body from one that stopped because it was told
-// to.
-func bodyFailure(ctx context.Context, returned, canceled bool, err error) (catalog.FailureCause, bool) {
+// to: its context had ended, and the error is that end, as a context, a cause
+// or a remote call puts it.
+func (e *Election) bodyFailure(ctx context.Context, returned bool, err error) (catalog.FailureCause, bool) {
 	switch {
 	case !returned:
 		return catalog.FailedWithPanic, true
-	case err == nil, canceled && ctx.Err() != nil:
+	case err == nil, ctx.Err() != nil && e.saysStopped(ctx, err):
 		return 0, false
 	default:
 		return catalog.FailedWithError, true
 	}
 }
 
-func (e *Election) canceled(err error) (is bool) {
+func (e *Election) saysStopped(ctx context.Context, err error) bool {
+	if e.is(err, context.Canceled) || e.is(err, context.DeadlineExceeded) || e.is(err, context.Cause(ctx)) {
+		return true
+	}
+	code, ok := e.grpcCode(err)
+	return ok && (code == grpcCanceled || code == grpcDeadlineExceeded)
+}
+
+// is is errors.Is for errors that may panic when they are asked.
+func (e *Election) is(err, target error) (is bool) {
 	if err == nil {
 		return false
 	}
 	defer e.m.contain(func() { is = false })
-	return errors.Is(err, context.Canceled)
-}
-
-func (t *Term) bodyStarts(now instant, cancel context.CancelCauseFunc) {
-	s := t.e.s
-	s.mu.Lock()
-	t.settle(now)
-	x := t.extra()
-	x.accrued = max(x.accrued, now)
-	x.guarded = true
-	x.bodies++
-	if t.recorded {
-		s.running++
-		if !t.linked {
-			t.link()
-		}
-	}
-	ended := t.ended
-	if !ended {
-		x.onEnd(cancel)
-	}
-	s.mu.Unlock()
-	if ended {
-		cancel(t.endCause())
-	}
-}
-
-func (t *Term) bodyEnds(ctx context.Context, start, now instant, failure catalog.FailureCause, failed bool) {
-	s := t.e.s
-	s.mu.Lock()
-	defer s.unlock(ctx)
-	t.settle(now)
-	t.x.bodies--
-	if !t.recorded {
-		return
-	}
-	s.running--
-	s.observe(&s.execution, catalog.ExecutionDuration, now.seconds(start))
-	if failed {
-		s.seldom().failures[failure]++
-	}
-	if t.ended && t.x.bodies == 0 {
-		t.unlink()
-	}
+	return errors.Is(err, target)
 }

@@ -19,14 +19,10 @@ func ExampleConstant() {
 
 func ExampleHash() {
 	key := []byte("32 random bytes of a secret file") // redact.ReadKeyFile("/run/secrets/lock-names")
-	policy, err := redact.Hash(key, "k1",
+	policy := redact.Hash(key, "k1",                  // instrument.New reports policy.Err()
 		redact.Exact("daily-report"),
 		redact.Template("tenant-{id}/orders").Hashed(),
 	)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	for _, name := range []string{"daily-report", "tenant-42/orders", "billing"} {
 		label := policy.Label(name)
 		fmt.Printf("%s %q\n", label.Text, label.Family)
@@ -35,6 +31,15 @@ func ExampleHash() {
 	// daily-report ""
 	// k1:570bf17ef8570f7c "tenant-*/orders"
 	// k1:dbe9d61f126fdde3 ""
+}
+
+func ExampleLiterals() {
+	policy := redact.Constant(redact.Literals()) // the policy of instrument.New without WithRedactor
+	fmt.Println(policy.Literal("reconciler").Text)
+	fmt.Println(policy.Label("tenant-" + "acme").Text) // asked about a name made at run time
+	// Output:
+	// reconciler
+	// redacted
 }
 
 func ExampleName() {

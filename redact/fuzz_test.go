@@ -8,35 +8,38 @@ import (
 )
 
 func FuzzLabelIsAlwaysWellFormedAndNeverForged(f *testing.F) {
-	hash, err := Hash(key, "k1", Template("{x}-{y}"), Template("raw/{x}").Raw(), Template("h/{x}").Hashed(), Exact("k1:937c429ef80d3ee9"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	policies := []*Policy{Constant(), Raw(), Constant(Exact("a"), Template("t-{x}"), Template("{x}").Raw()), hash, Constant(Template("{x}").Hashed())}
+	hash := Hash(key, "k1", Template("{x}-{y}"), Template("raw/{x}").Raw(), Template("h/{x}").Hashed(), Exact("k1:937c429ef80d3ee9"))
+	policies := []*Policy{Constant(), Raw(), Constant(Exact("a"), Template("t-{x}"), Template("{x}").Raw()), hash, Constant(Template("{x}").Hashed()),
+		Constant(Literals()), Hash(key, "k1", Literals().Hashed()), Hash(nil, "k1", Template("{x}").Raw())}
 	for _, s := range []string{"", "a", "t-\xff", Redacted, Overflow, unnamed, Wildcard, "a-b", "h/x", "raw/k1:0123456789abcdef",
 		strings.Repeat("é", 99), "k1:937c429ef80d3ee9", "k2:0123456789abcdef", "redacted~b68919aff001d836", "a\u202eb\u2028\x00"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
 		for _, p := range policies {
-			l := p.Label(name)
-			if l.Text == "" || len(l.Text) > MaxLabelSize || !utf8.ValidString(l.Text) || strings.ContainsFunc(l.Text, unicode.IsControl) {
-				t.Errorf("%v: label %q", p, l.Text)
+			for _, l := range []Label{p.Label(name), p.Literal(name)} {
+				if l.Text == "" || len(l.Text) > MaxLabelSize || !utf8.ValidString(l.Text) || strings.ContainsFunc(l.Text, unicode.IsControl) {
+					t.Errorf("%v: label %q", p, l.Text)
+				}
+				if shared := l.Text == Redacted || l.Text == Overflow || strings.Contains(l.Text, Wildcard); shared != l.Shared {
+					t.Errorf("%v: label %q, shared %v", p, l.Text, l.Shared)
+				}
+				if isHash(l.Text) && (p.primary == nil || l.Text != p.primary.label(name)) {
+					t.Errorf("%v: label %q is the hash of another name", p, l.Text)
+				}
+				if l.Text == unnamed && name != "" {
+					t.Errorf("%v: a name has the label of the empty one", p)
+				}
 			}
-			if shared := l.Text == Redacted || l.Text == Overflow || strings.Contains(l.Text, Wildcard); shared != l.Shared {
-				t.Errorf("%v: label %q, shared %v", p, l.Text, l.Shared)
+			if n := p.Name(name); n.String() != p.Label(name).Text || n.Reveal() != name {
+				t.Errorf("%v: name %v, label %q", p, n, p.Label(name).Text)
 			}
-			if isHash(l.Text) && (p.primary == nil || l.Text != p.primary.label(name)) {
-				t.Errorf("%v: label %q is the hash of another name", p, l.Text)
+			first, literal := p.Label(name), p.Literal(name)
+			if again := p.Label(name); again != first {
+				t.Errorf("%v: labels %+v and %+v of one name", p, first, again)
 			}
-			if l.Text == unnamed && name != "" {
-				t.Errorf("%v: a name has the label of the empty one", p)
-			}
-			if n := p.Name(name); n.String() != l.Text || n.Reveal() != name {
-				t.Errorf("%v: name %v, label %q", p, n, l.Text)
-			}
-			if l != p.Label(name) {
-				t.Errorf("%v: two labels of one name", p)
+			if again := p.Literal(name); again != literal {
+				t.Errorf("%v: labels %+v and %+v of one constant", p, literal, again)
 			}
 		}
 	})

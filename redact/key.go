@@ -2,150 +2,129 @@ package redact
 
 import (
 	"bytes"
-	"crypto/hkdf"
-	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"runtime"
+
+	"github.com/leaderscope/leaderscope/redact/internal/regularfile"
 )
 
 // MinKeySize is the least number of bytes of a hash key.
 const MinKeySize = sha256.Size
 
-// maxKeySize bounds what is read of a key file that is something else.
+// maxKeySize bounds what is read from a key file that is something else.
 const maxKeySize = 1 << 16
 
-// ErrKey is wrapped by every error about a key. The key is never in the text.
+// ErrKey is wrapped by every error about a key or its id. Neither is ever in
+// the text.
 var ErrKey = errors.New("leaderscope: hash key")
 
-// ReadKeyFile reads a hash key: the bytes of the file, one trailing newline
-// left out. A file that others can read, or that is too short, is an error
-// that names the file and the remedy, never the key.
+// ReadKeyFile reads a hash key: the bytes of the file without one newline at
+// the end. The file must be regular, at the end of symbolic links or not; a
+// named pipe, a device or a directory is refused without waiting. On systems
+// with Unix permissions, a file that its group or others may write is refused,
+// because they could replace the key. A file that others may read is accepted:
+// secrets that Kubernetes and Docker mount are such files, and their modes
+// cannot be changed from inside the container. Elsewhere, give the file mode
+// 0600.
+//
+// Errors wrap ErrKey, and the error of the operating system if there is one.
+// They name the file and what to do, and never show the key. Safe for
+// concurrent use.
 func ReadKeyFile(path string) ([]byte, error) {
-	file, err := os.Open(path)
+	data, mode, err := regularfile.Read(path, maxKeySize)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrKey, err)
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrKey, err)
+	if isReplaceable(mode) {
+		return nil, fmt.Errorf("%w: file %s has mode %04o, so that other users can replace the key; run chmod go-w on the file, or where it is mounted, set a mode such as 0440 for the mount (defaultMode of a Kubernetes volume)",
+			ErrKey, path, mode.Perm())
 	}
-	if mode := info.Mode().Perm(); mode&0o007 != 0 && runtime.GOOS != "windows" { // where the bits say nothing
-		return nil, fmt.Errorf("%w: file %s has mode %04o, others can use it; run: chmod o= %s", ErrKey, path, mode, path)
-	}
-	key, err := io.ReadAll(io.LimitReader(file, maxKeySize+1))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrKey, err)
-	}
-	return checkedKey(key, "file "+path)
+	return trimmedKey(data, "file "+path)
 }
 
-// KeyFromEnv takes a hash key from an environment variable, one trailing
-// newline left out. A variable that is not set, or too short, is an error that
-// names the variable and the remedy, never the key. Other processes of the
-// same user can read it; a file is the better place.
+// isReplaceable reports files that users other than the owner may write.
+func isReplaceable(mode fs.FileMode) bool {
+	return mode&0o022 != 0 && runtime.GOOS != "windows" // where these bits have no meaning
+}
+
+// KeyFromEnv takes a hash key from an environment variable, without one
+// newline at the end. Other processes of the same user can read it; a file is
+// the better place.
+//
+// Errors wrap ErrKey. They name the variable and what to do, and never show
+// the key. Safe for concurrent use.
 func KeyFromEnv(variable string) ([]byte, error) {
 	value, ok := os.LookupEnv(variable)
 	if !ok {
 		return nil, fmt.Errorf("%w: environment variable %s is not set", ErrKey, variable)
 	}
-	return checkedKey([]byte(value), "environment variable "+variable)
+	return trimmedKey([]byte(value), "environment variable "+variable)
 }
 
-func checkedKey(key []byte, from string) ([]byte, error) {
+func trimmedKey(key []byte, source string) ([]byte, error) {
 	key = bytes.TrimSuffix(bytes.TrimSuffix(key, []byte("\n")), []byte("\r"))
+	return key, checkKey(key, source+" holds")
+}
+
+// checkKey refuses keys that hide nothing. The text begins with what has the
+// key.
+func checkKey(key []byte, holder string) error {
+	const remedy = "make one with: openssl rand -hex 32"
 	switch {
 	case len(key) < MinKeySize:
-		return nil, fmt.Errorf("%w: %s holds %d bytes, want at least %d; make one with: openssl rand -hex 32", ErrKey, from, len(key), MinKeySize)
-	case len(key) > maxKeySize:
-		return nil, fmt.Errorf("%w: %s holds more than %d bytes, this is no key", ErrKey, from, maxKeySize)
+		return fmt.Errorf("%w: %s %d bytes, want at least %d; %s", ErrKey, holder, len(key), MinKeySize, remedy)
+	case isPattern(key):
+		return fmt.Errorf("%w: %s a repeated pattern or few different bytes, want random ones; %s", ErrKey, holder, remedy)
 	}
-	return key, nil
+	return nil
 }
 
-// pseudonyms makes the labels of one key. What is derived from the key is
-// within the closure, where no printer that walks through fields finds it.
-type pseudonyms struct {
-	id, check string
-	sum       func(name string) [sha256.Size]byte
-}
+// minBlock is the least number of bytes after which a key may repeat itself:
+// 128 bits, the least that counts as a secure key.
+const minBlock = 16
 
-func newPseudonyms(key []byte, id string) (*pseudonyms, error) {
-	if len(key) < MinKeySize {
-		return nil, fmt.Errorf("%w: %d bytes, want at least %d; make one with: openssl rand -hex 32", ErrKey, len(key), MinKeySize)
-	}
-	if !validKeyID(id) { // not shown, since it may be the key in the wrong place
-		return nil, fmt.Errorf("%w: its id has %d bytes or other characters, want 1 to 16 letters, digits, '-' or '_'", ErrKey, len(id))
-	}
-	names, err := derive(key, "leaderscope/lock.name/v1")
-	if err != nil {
-		return nil, err
-	}
-	check, err := derive(key, "leaderscope/key-check/v1")
-	if err != nil {
-		return nil, err
-	}
-	return &pseudonyms{id: id, check: hex.EncodeToString(check[:4]), sum: keyed(names)}, nil
-}
+// minDistinct is the least number of different byte values in a key.
+const minDistinct = 6
 
-// derive binds the key to one purpose, so that labels cannot be compared with
-// other pseudonyms made from the same secret.
-func derive(key []byte, purpose string) ([]byte, error) {
-	derived, err := hkdf.Key(sha256.New, key, nil, purpose, sha256.Size)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrKey, err)
-	}
-	return derived, nil
-}
-
-func keyed(key []byte) func(string) [sha256.Size]byte {
-	return func(name string) (sum [sha256.Size]byte) {
-		mac := hmac.New(sha256.New, key)
-		mac.Write([]byte(name))
-		mac.Sum(sum[:0])
-		return sum
-	}
-}
-
-// label keeps 64 bits: among a million names two collide with a probability of
-// 3e-8, and a collision would look like two leaders.
-func (k *pseudonyms) label(name string) string {
-	sum := k.sum(name)
-	return k.id + ":" + hex.EncodeToString(sum[:hashDigits/2])
-}
-
-// hashDigits is the number of hex digits in a hash.
-const hashDigits = 16
-
-// isHash reports texts of the form that hashes have, under whichever id.
-func isHash(text string) bool {
-	n := len(text) - hashDigits - 1
-	return n > 0 && text[n] == ':' && validKeyID(text[:n]) && isHex(text[n+1:])
-}
-
-func isHex(text string) bool {
-	for _, c := range []byte(text) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
+// isPattern reports keys that were typed or never filled: mostly one byte, a
+// short block repeated, or few different bytes. It finds no other bad keys; a
+// password that is long enough passes. The chance that it refuses a random key
+// is at most
+//
+//	2e-30  for 32 random bytes
+//	6e-21  for 64 hexadecimal digits, 4e-28 for 44 digits of base64
+//	4e-11  for 32 hexadecimal digits
+//	2e-7   for 32 decimal digits, the worst of all usual forms
+//
+// by the union bound: for n symbols of an alphabet of a, more than half alike
+// is a*sum(k > n/2) C(n,k)*a^-k, five symbols only is C(a,5)*(5/a)^n, and a
+// block shorter than 16 is sum(p < 16) a^-(n-p).
+func isPattern(key []byte) bool {
+	key = bytes.TrimRight(key, "\r\n") // of a file that was read without ReadKeyFile
+	var count [256]int
+	distinct := 0
+	for _, b := range key {
+		if count[b] == 0 {
+			distinct++
+		}
+		if count[b]++; count[b] > len(key)/2 {
+			return true
 		}
 	}
-	return true
+	return distinct < minDistinct || hasPeriodBelow(minBlock, key)
 }
 
-func validKeyID(id string) bool {
-	if len(id) < 1 || len(id) > 16 {
-		return false
-	}
-	for _, c := range []byte(id) {
-		word := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_'
-		if !word {
-			return false
+// hasPeriodBelow reports keys that are one block of fewer than n bytes, over
+// and over; the last one may be cut short.
+func hasPeriodBelow(n int, key []byte) bool {
+	for period := 1; period < n && period < len(key); period++ {
+		if bytes.Equal(key[period:], key[:len(key)-period]) {
+			return true
 		}
 	}
-	return true
+	return false
 }

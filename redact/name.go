@@ -9,7 +9,9 @@ import (
 )
 
 // Name is a lock name that shows its label wherever it is printed, encoded or
-// logged. Reveal alone gives the name itself. The zero Name shows "redacted".
+// logged. Only Reveal returns the name itself. The zero Name shows "redacted"
+// and reveals the empty name. A Name never changes and is safe for concurrent
+// use.
 //
 // It is made for the program's own errors, logs and structs, so that they say
 // the same as the metrics. It cannot be compared with ==: compare labels.
@@ -20,7 +22,8 @@ type Name struct {
 	reveal func() string
 }
 
-// Name joins a lock name with its label under the policy.
+// Name joins a lock name that was made at run time with its Label under the
+// policy. It is safe to call concurrently.
 func (p *Policy) Name(name string) Name {
 	return Name{label: p.Label(name).Text, reveal: func() string { return name }}
 }
@@ -54,10 +57,10 @@ func (n Name) Format(f fmt.State, verb rune) {
 	_, _ = io.WriteString(f, text)
 }
 
-// MarshalText returns the label.
+// MarshalText returns the label; it never fails.
 func (n Name) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 
-// MarshalJSON returns the label as a JSON string.
+// MarshalJSON returns the label as a JSON string; it never fails.
 func (n Name) MarshalJSON() ([]byte, error) { return json.Marshal(n.String()) }
 
 // LogValue returns the label.

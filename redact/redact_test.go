@@ -10,15 +10,6 @@ import (
 
 var key = []byte("0123456789abcdef0123456789abcdef")
 
-func hashed(t *testing.T, key []byte, id string, rules ...Rule) *Policy {
-	t.Helper()
-	p, err := Hash(key, id, rules...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
 func TestLabelFollowsTheFirstRuleElseThePolicy(t *testing.T) {
 	rules := []Rule{Exact("daily-report"), Template("tenant-{id}/orders"), Template("{user}@example.com")}
 	family := Label{Text: "tenant-*/orders", Family: "tenant-*/orders", Shared: true}

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxLabelSize is the largest label in bytes.
+// MaxLabelSize is the largest size of a label in bytes.
 const MaxLabelSize = 128
 
 // unnamed is the label of the empty name.

@@ -28,7 +28,7 @@ func aliasesCommand() *cobra.Command {
 		Use:   "aliases FILE",
 		Short: "Print recording rules that give labels an alias",
 		Long: "aliases reads a mapping of labels to aliases and prints Prometheus rules that record it, one series\n" +
-			query.AliasSeries + "{" + catalog.LockName.Name + ",alias} per label, for panels that show the alias in place of a hash.\n" +
+			query.AliasSeries + "{" + catalog.LockName.Name() + ",alias} per label, for panels that show the alias in place of a hash.\n" +
 			"The file holds one label and its alias a line, and no names:\n\n" +
 			"  k1:937c429ef80d3ee9: billing\n\n" +
 			"An alias is readable by all who read the metrics. One with an @, or of more than 64 characters, is refused.",
@@ -137,7 +137,7 @@ func aliasRules(aliases map[string]string) ([]byte, error) {
 	for _, label := range slices.Sorted(maps.Keys(aliases)) {
 		g.Rules = append(g.Rules, rule{
 			Record: query.AliasSeries, Expr: "vector(1)",
-			Labels: map[string]string{catalog.LockName.Name: label, query.AliasLabel: aliases[label]},
+			Labels: map[string]string{catalog.LockName.Name(): label, query.AliasLabel: aliases[label]},
 		})
 	}
 	text := bytes.NewBufferString("# Made by gen-dashboards aliases from a mapping of labels; change that and make it again.\n")

@@ -1,14 +1,8 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"strconv"
-	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -16,40 +10,44 @@ import (
 	"github.com/leaderscope/leaderscope/redact/rulesfile"
 )
 
-// labeling says which label each lock name has.
+// labeling is one run of the command label.
 type labeling struct {
 	keyFile, keyID             string
 	secondaryFile, secondaryID string
 	rules, aliases, output     string
-	names                      bool
+	names, literal             bool
 }
 
 func labelCommand() *cobra.Command {
 	var l labeling
 	c := &cobra.Command{
-		Use:   "label --key-file F --key-id ID [NAME...]",
-		Short: "Say which label each lock name has",
-		Long: "label prints, for each lock name in turn, the label that stands for it in metrics, spans and logs.\n" +
-			"Names come from the arguments, or one a line from standard input, which leaves none in the shell's history.\n" +
-			"Key, id and rules have to be those of the service. The output has no names unless --names asks for them.",
-		Example: "  gen-dashboards label --key-file key --key-id k1 billing/nightly\n" +
-			"  gen-dashboards label --key-file key --key-id k1 --output json --names < names",
+		Use:   "label --key-file FILE --key-id ID < NAMES",
+		Short: "Print the label of each lock name",
+		Long: "label prints the label that stands for each lock name in metrics, spans and logs, in the order of the names.\n" +
+			"It reads the names from standard input, one per line. Names can be given as arguments too, but then they stay in\n" +
+			"the history of the shell and in the list of processes.\n" +
+			"The key, its id and the rules must be those of the service. The output has no names unless --names is set.\n" +
+			"A policy may give constants of the program other labels than names that are made at run time: use --literal for constants.",
+		Example: "  gen-dashboards label --key-file key --key-id k1 < names\n" +
+			"  gen-dashboards label --key-file key --key-id k1 --rules rules.yaml --output json --names < names\n" +
+			"  gen-dashboards label --key-file key --key-id k1 --rules rules.yaml --literal < constants",
 
 		DisableFlagsInUseLine: true,
 		RunE:                  func(c *cobra.Command, names []string) error { return l.run(c.InOrStdin(), c.OutOrStdout(), names) },
 	}
 	c.SetFlagErrorFunc(func(*cobra.Command, error) error { // which may quote a name
-		return errors.New("unknown flag, or a flag without its value; names that begin with - go after --")
+		return errors.New("unknown flag, or a flag without its value; give names on standard input, or after -- if they begin with -")
 	})
 	f := c.Flags()
-	f.StringVar(&l.keyFile, "key-file", "", "the `file` with the key, as the service reads it")
-	f.StringVar(&l.keyID, "key-id", "", "the `id` of the key, as the service has it")
-	f.StringVar(&l.secondaryFile, "secondary-key-file", "", "the `file` with the other key of a rotation; its label comes second")
-	f.StringVar(&l.secondaryID, "secondary-key-id", "", "the `id` of the other key")
+	f.StringVar(&l.keyFile, "key-file", "", "the `file` with the key of the service")
+	f.StringVar(&l.keyID, "key-id", "", "the `id` of the key")
+	f.StringVar(&l.secondaryFile, "secondary-key-file", "", "the `file` with the secondary key during a rotation; adds a column with its label")
+	f.StringVar(&l.secondaryID, "secondary-key-id", "", "the `id` of the secondary key")
 	f.StringVar(&l.rules, "rules", "", "the `file` with the redaction rules of the service")
-	f.StringVar(&l.aliases, "aliases", "", "the `file` with aliases of labels; they are shown")
-	f.StringVar(&l.output, "output", "text", "the `form`: text, a line of columns per name, or json")
-	f.BoolVar(&l.names, "names", false, "show the name beside its label")
+	f.StringVar(&l.aliases, "aliases", "", "the `file` with aliases of labels; adds a column with the alias")
+	f.BoolVar(&l.literal, "literal", false, "the names are constants of the program, not made at run time")
+	f.StringVar(&l.output, "output", "text", "the `format`: text, one line of columns per name, or json")
+	f.BoolVar(&l.names, "names", false, "add a column with the name; unprintable characters are escaped")
 	return c
 }
 
@@ -65,10 +63,10 @@ type labeled struct {
 
 func (l labeling) run(stdin io.Reader, stdout io.Writer, names []string) error {
 	if l.keyFile == "" || l.keyID == "" {
-		return errors.New("--key-file and --key-id are both needed")
+		return errors.New("--key-file and --key-id are required")
 	}
 	if l.output != "text" && l.output != "json" {
-		return errors.New("--output is neither text nor json")
+		return errors.New("unknown output format; valid formats: text, json")
 	}
 	policy, err := l.policy()
 	if err != nil {
@@ -86,7 +84,7 @@ func (l labeling) run(stdin io.Reader, stdout io.Writer, names []string) error {
 		}
 	}
 	if len(names) == 0 {
-		return errors.New("no names: give them as arguments, or one a line on standard input")
+		return errors.New("no names on standard input; write one per line")
 	}
 	found := make([]labeled, len(names))
 	for i, n := range names {
@@ -109,38 +107,25 @@ func (l labeling) policy() (*redact.Policy, error) {
 			return nil, err
 		}
 	}
-	policy, err := redact.Hash(key, l.keyID, rules...)
-	if err != nil || l.secondaryFile == "" && l.secondaryID == "" {
-		return policy, err
+	policy := redact.Hash(key, l.keyID, rules...)
+	if l.secondaryFile == "" && l.secondaryID == "" {
+		return policy, policy.Err()
 	}
 	if l.secondaryFile == "" || l.secondaryID == "" {
-		return nil, errors.New("--secondary-key-file and --secondary-key-id go together")
+		return nil, errors.New("--secondary-key-file and --secondary-key-id must be used together")
 	}
 	if key, err = redact.ReadKeyFile(l.secondaryFile); err != nil {
 		return nil, err
 	}
-	return policy.WithSecondary(key, l.secondaryID)
-}
-
-// readNames reads one name a line; empty lines are none.
-func readNames(r io.Reader) (names []string, err error) {
-	lines := bufio.NewReader(r)
-	for {
-		line, err := lines.ReadString('\n')
-		if line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"); line != "" {
-			names = append(names, line)
-		}
-		if errors.Is(err, io.EOF) {
-			return names, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read names: %w", err)
-		}
-	}
+	policy = policy.WithSecondary(key, l.secondaryID)
+	return policy, policy.Err()
 }
 
 func (l labeling) label(policy *redact.Policy, aliases map[string]string, name string) labeled {
 	labels := policy.Labels(name)
+	if l.literal {
+		labels = policy.LiteralLabels(name)
+	}
 	found := labeled{Label: labels[0].Text, Family: labels[0].Family, Shared: labels[0].Shared, Alias: aliases[labels[0].Text]}
 	if len(labels) > 1 {
 		found.Secondary = labels[1].Text
@@ -152,38 +137,4 @@ func (l labeling) label(policy *redact.Policy, aliases map[string]string, name s
 		found.Name = &name
 	}
 	return found
-}
-
-// print writes JSON, or columns: the label and whatever the flags ask for.
-func (l labeling) print(w io.Writer, found []labeled) error {
-	if l.output == "json" {
-		e := json.NewEncoder(w)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		return e.Encode(found)
-	}
-	for _, f := range found {
-		columns := []string{f.Label}
-		if l.secondaryFile != "" {
-			columns = append(columns, f.Secondary)
-		}
-		if l.aliases != "" {
-			columns = append(columns, f.Alias)
-		}
-		if f.Name != nil {
-			columns = append(columns, inOneLine(*f.Name))
-		}
-		if _, err := fmt.Fprintln(w, strings.Join(columns, "\t")); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// inOneLine quotes a name that would break the line.
-func inOneLine(name string) string {
-	if strings.ContainsFunc(name, unicode.IsControl) {
-		return strconv.Quote(name)
-	}
-	return name
 }

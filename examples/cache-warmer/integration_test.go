@@ -100,8 +100,8 @@ func TestOnePartitionFailsAndComesBack(t *testing.T) {
 	s.reach(3, broken)
 	var failures, others float64
 	for _, m := range s.settle(a, b) {
-		failures += m.Of(catalog.ExecutionFailures.Name, "lock_name", lockName(broken))
-		others += m.Of(catalog.ExecutionFailures.Name)
+		failures += m.Of(catalog.ExecutionFailures.Name(), "lock_name", lockName(broken))
+		others += m.Of(catalog.ExecutionFailures.Name())
 	}
 	if failures < 1 || others != failures {
 		t.Errorf("%v loads of the broken partition failed, and %v of all", failures, others)
@@ -111,11 +111,11 @@ func TestOnePartitionFailsAndComesBack(t *testing.T) {
 func TestAKilledNodesPartitionsAreTakenOver(t *testing.T) {
 	s := newSetting(t, 5*time.Second)
 	a := s.node("a", time.Hour)
-	stagetest.Shows(t, a, "loads all partitions", func(m stage.Metrics) bool { return m.Of(catalog.Running.Name) == float64(len(partitions)) })
+	stagetest.Shows(t, a, "loads all partitions", func(m stage.Metrics) bool { return m.Of(catalog.Running.Name()) == float64(len(partitions)) })
 	b := s.node("b", s.cfg.chunk)
 	stagetest.Shows(t, b, "met all locks", func(m stage.Metrics) bool {
 		for _, p := range partitions {
-			if m.Of(catalog.NotAcquired.Name, "lock_name", lockName(p), "reason", "contended") == 0 {
+			if m.Of(catalog.NotAcquired.Name(), "lock_name", lockName(p), "reason", "contended") == 0 {
 				return false
 			}
 		}
@@ -129,13 +129,13 @@ func TestAKilledNodesPartitionsAreTakenOver(t *testing.T) {
 func TestASuspendedNodeDoesNoHarmWhenItGoesOn(t *testing.T) {
 	s := newSetting(t, 2*time.Second)
 	a := s.node("a", 500*time.Millisecond)
-	stagetest.Shows(t, a, "loads all partitions", func(m stage.Metrics) bool { return m.Of(catalog.Running.Name) == float64(len(partitions)) })
+	stagetest.Shows(t, a, "loads all partitions", func(m stage.Metrics) bool { return m.Of(catalog.Running.Name()) == float64(len(partitions)) })
 	a.Suspend()
 	b := s.node("b", s.cfg.chunk)
 	s.reach(1, partitions...) // so a's leases are over
 	a.Continue()
 	stagetest.Shows(t, a, "gave up what it loaded", func(m stage.Metrics) bool {
-		return m.Of(catalog.ExecutionFailures.Name) >= float64(len(partitions))
+		return m.Of(catalog.ExecutionFailures.Name()) >= float64(len(partitions))
 	})
 	s.reach(2, partitions...)
 	all := s.settle(a, b)
@@ -148,14 +148,14 @@ func TestASuspendedNodeDoesNoHarmWhenItGoesOn(t *testing.T) {
 		{catalog.TermsEnded, []string{"cause", "lost"}},
 		{catalog.Releases, []string{"result", "not_owner"}},
 	} {
-		if got := all[0].Of(want.metric.Name, want.labels...); got < float64(len(partitions)) {
-			t.Errorf("%s%v is %v, want one for each of %d partitions", want.metric.Name, want.labels, got, len(partitions))
+		if got := all[0].Of(want.metric.Name(), want.labels...); got < float64(len(partitions)) {
+			t.Errorf("%s%v is %v, want one for each of %d partitions", want.metric.Name(), want.labels, got, len(partitions))
 		}
 	}
-	if got := all[0].Of(catalog.WorkAfterLoss.Name); got <= 0 {
-		t.Errorf("%s is %v, want the time that it was suspended past its leases", catalog.WorkAfterLoss.Name, got)
+	if got := all[0].Of(catalog.WorkAfterLoss.Name()); got <= 0 {
+		t.Errorf("%s is %v, want the time that it was suspended past its leases", catalog.WorkAfterLoss.Name(), got)
 	}
-	if got := all[1].Of(catalog.LeaseOverruns.Name); got != 0 {
+	if got := all[1].Of(catalog.LeaseOverruns.Name()); got != 0 {
 		t.Errorf("the node that took over shows %v overruns", got)
 	}
 }
@@ -167,7 +167,7 @@ func TestRedisIsRestarted(t *testing.T) {
 	s.server.Down()
 	for _, n := range []*stage.Node{a, b} {
 		stagetest.Shows(t, n, "met the outage", func(m stage.Metrics) bool {
-			return m.Of(catalog.NotAcquired.Name, "reason", "backend_error") > 0
+			return m.Of(catalog.NotAcquired.Name(), "reason", "backend_error") > 0
 		})
 	}
 	if err := s.server.Up(t.Context()); err != nil {

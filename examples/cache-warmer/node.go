@@ -17,6 +17,7 @@ import (
 	"github.com/leaderscope/leaderscope/examples/internal/stage"
 	"github.com/leaderscope/leaderscope/exporter/prom"
 	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/classify"
 	"github.com/leaderscope/leaderscope/redact"
 )
 
@@ -51,12 +52,11 @@ func runNode(ctx context.Context, cfg config) error {
 	locker := redislock.New(client)
 	s := store{client, cfg.prefix, cfg.fresh, cfg.chunk}
 	w := &warmer{
-		locks: m.Elections(instrument.LeaseDuration(cfg.lease), instrument.Backend("redis"), instrument.Family("cache-partition"),
-			instrument.Classify(instrument.Redislock(redislock.ErrNotObtained, redislock.ErrLockNotHeld))),
-		lock:    func(name string) instrument.Acquirer { return obtain(locker, cfg.prefix+name, cfg.lease) },
-		lease:   cfg.lease,
-		isFresh: s.isFresh,
-		load:    s.load,
+		election: elections(m, cfg.lease),
+		lock:     func(name string) instrument.Acquirer { return obtain(locker, cfg.prefix+name, cfg.lease) },
+		lease:    cfg.lease,
+		isFresh:  s.isFresh,
+		load:     s.load,
 	}
 	work, leave := stage.Cues(ctx)
 	for work.Err() == nil {
@@ -67,6 +67,16 @@ func runNode(ctx context.Context, cfg config) error {
 	err = stage.Report(w.tally.Counts())
 	leave()
 	return err
+}
+
+// elections gives the handle of a partition's lock. The same name has the same
+// handle, so that it is asked for where it is used.
+func elections(m *instrument.Middleware, lease time.Duration) func(name string) *instrument.Election {
+	opts := []instrument.ElectionOption{
+		instrument.LeaseDuration(lease), instrument.Backend("redis"), instrument.Family("cache-partition"),
+		instrument.Classify(classify.Redislock(redislock.ErrNotObtained, redislock.ErrLockNotHeld)),
+	}
+	return func(name string) *instrument.Election { return m.Named(name, opts...) }
 }
 
 // obtain takes a redislock lock at once or not at all. The lease end follows
@@ -86,12 +96,12 @@ func obtain(locker *redislock.Client, key string, ttl time.Duration) instrument.
 
 // warmer warms partitions.
 type warmer struct {
-	locks   *instrument.Elections
-	lock    func(name string) instrument.Acquirer // one attempt at it
-	lease   time.Duration
-	isFresh func(ctx context.Context, partition string) (bool, error)
-	load    func(ctx context.Context, partition string, keep func(context.Context) error) error
-	tally   stage.Tally // what it counts itself, to be compared
+	election func(name string) *instrument.Election
+	lock     func(name string) instrument.Acquirer // one attempt at it
+	lease    time.Duration
+	isFresh  func(ctx context.Context, partition string) (bool, error)
+	load     func(ctx context.Context, partition string, keep func(context.Context) error) error
+	tally    stage.Tally // what it counts itself, to be compared
 }
 
 // cycle warms all partitions that are not fresh, in parallel. One that fails
@@ -117,7 +127,7 @@ func (w *warmer) warm(ctx context.Context, partition string) error {
 		return nil
 	}
 	name := lockName(partition)
-	election := w.locks.Of(name)
+	election := w.election(name)
 	ran := false
 	var failed error
 	err := election.Run(ctx, w.lock(name), func(ctx context.Context, term *instrument.Term) error {

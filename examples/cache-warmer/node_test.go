@@ -32,12 +32,11 @@ func newWarmer(t *testing.T, lock func(string) instrument.Acquirer, load load) (
 		t.Fatal(err)
 	}
 	return &warmer{
-		locks: m.Elections(instrument.LeaseDuration(lease),
-			instrument.Classify(instrument.Redislock(redislock.ErrNotObtained, redislock.ErrLockNotHeld))),
-		lock:    lock,
-		lease:   lease,
-		isFresh: func(context.Context, string) (bool, error) { return false, nil },
-		load:    load,
+		election: elections(m, lease),
+		lock:     lock,
+		lease:    lease,
+		isFresh:  func(context.Context, string) (bool, error) { return false, nil },
+		load:     load,
 	}, m
 }
 

@@ -126,10 +126,10 @@ func (d *director) tell(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			acquired += m.Of(catalog.Acquired.Name, "lock_name", label)
-			contended += m.Of(catalog.NotAcquired.Name, "lock_name", label, "reason", "contended")
-			renewals += m.Of(catalog.Renewals.Name, "lock_name", label, "result", "ok")
-			failures += m.Of(catalog.ExecutionFailures.Name, "lock_name", label)
+			acquired += m.Of(catalog.Acquired.Name(), "lock_name", label)
+			contended += m.Of(catalog.NotAcquired.Name(), "lock_name", label, "reason", "contended")
+			renewals += m.Of(catalog.Renewals.Name(), "lock_name", label, "result", "ok")
+			failures += m.Of(catalog.ExecutionFailures.Name(), "lock_name", label)
 		}
 		fmt.Printf("  %-9s %6d %9.0f %9.0f %9.0f %9.0f\n", label, loads, acquired, contended, renewals, failures)
 	}
@@ -147,7 +147,7 @@ func (d *director) kill(ctx context.Context) error {
 				return false, err
 			}
 			for _, p := range partitions {
-				if m.Of(catalog.Running.Name, "lock_name", lockName(p)) == 1 {
+				if m.Of(catalog.Running.Name(), "lock_name", lockName(p)) == 1 {
 					victim, partition = i, p
 				}
 			}

@@ -97,8 +97,8 @@ func agree(t *testing.T, a *actor) {
 		catalog.Acquired: number(leads)(told), catalog.TermsEnded: number(over)(told), catalog.ExecutionDuration: number(over)(told),
 		catalog.ExecutionFailures: number(refused)(told), catalog.FencingToken: token(told), catalog.FencingTokenRegressions: 0,
 	} {
-		if got := shown.Of(metric.Name); got != want {
-			t.Errorf("%s: %s is %v, told %v", a.Name, metric.Name, got, want)
+		if got := shown.Of(metric.Name()); got != want {
+			t.Errorf("%s: %s is %v, told %v", a.Name, metric.Name(), got, want)
 		}
 	}
 }
@@ -116,17 +116,17 @@ func TestTheStaleWriteOfALeaderThatWasSuspendedIsRefused_C05_C16(t *testing.T) {
 	if later := uint64(token(other.history())); stale.Token >= later || times != 1 {
 		t.Errorf("token %d was refused %v times, the other has %d", stale.Token, times, later)
 	}
-	if got := shown.Of(catalog.WorkAfterLoss.Name); got < stale.Late || got > ended.Late || stale.Late <= 0 {
+	if got := shown.Of(catalog.WorkAfterLoss.Name()); got < stale.Late || got > ended.Late || stale.Late <= 0 {
 		t.Errorf("%v s of work after loss, want between %v and %v", got, stale.Late, ended.Late)
 	}
 	for metric, want := range map[*catalog.Metric]float64{
 		catalog.Active: 0, catalog.Running: 0, catalog.TermsEnded: 1, catalog.LeaseOverruns: 1, catalog.ExecutionFailures: 1,
 	} {
-		if got := shown.Of(metric.Name); got != want {
-			t.Errorf("suspended: %s is %v, want %v", metric.Name, got, want)
+		if got := shown.Of(metric.Name()); got != want {
+			t.Errorf("suspended: %s is %v, want %v", metric.Name(), got, want)
 		}
 	}
-	if released := shown.Of(catalog.TermsEnded.Name, "cause", "released"); released != 0 {
+	if released := shown.Of(catalog.TermsEnded.Name(), "cause", "released"); released != 0 {
 		t.Error("the lost term counts as released")
 	}
 	d.stopAll(t)

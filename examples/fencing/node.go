@@ -19,7 +19,6 @@ import (
 	"github.com/leaderscope/leaderscope/exporter/prom"
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/etcdlock"
-	"github.com/leaderscope/leaderscope/redact"
 )
 
 const (
@@ -66,7 +65,7 @@ func runNode(ctx context.Context, args []string) error {
 		return err
 	}
 	defer client.Close()
-	m, err := instrument.New(instrument.WithRedactor(redact.Raw()))
+	m, err := instrument.New()
 	if err != nil {
 		return err
 	}

@@ -195,7 +195,7 @@ func (d *director) report(ctx context.Context, paused, other *actor) error {
 			return err
 		}
 		for _, row := range rows {
-			cell := short(shown.Of(row.metric.Name))
+			cell := short(shown.Of(row.metric.Name()))
 			if row.counted != nil {
 				cell += fmt.Sprintf(" (%v)", short(row.counted(a.history())))
 			}
@@ -203,7 +203,7 @@ func (d *director) report(ctx context.Context, paused, other *actor) error {
 		}
 	}
 	for i, row := range rows {
-		fmt.Printf("%-40s %21s %21s\n", row.metric.Name, cells[0][i], cells[1][i])
+		fmt.Printf("%-40s %21s %21s\n", row.metric.Name(), cells[0][i], cells[1][i])
 	}
 	return nil
 }

@@ -78,8 +78,8 @@ func mustScrape(t *testing.T, c *candidate) stage.Metrics {
 func want(t *testing.T, c *candidate, shown stage.Metrics, want map[*catalog.Metric]float64) {
 	t.Helper()
 	for metric, v := range want {
-		if got := shown.Of(metric.Name); got != v {
-			t.Errorf("%s: %s is %v, want %v", c.Name, metric.Name, got, v)
+		if got := shown.Of(metric.Name()); got != v {
+			t.Errorf("%s: %s is %v, want %v", c.Name, metric.Name(), got, v)
 		}
 	}
 }
@@ -97,14 +97,14 @@ func (d *director) stopAll(t *testing.T, robbed ...*candidate) {
 			t.Fatal(err)
 		}
 		shown, terms := mustScrape(t, c), float64(*c.terms)
-		if slices.Contains(robbed, c) && shown.Of(catalog.Acquired.Name) == terms+1 {
+		if slices.Contains(robbed, c) && shown.Of(catalog.Acquired.Name()) == terms+1 {
 			terms++
 		}
 		want(t, c, shown, map[*catalog.Metric]float64{
 			catalog.Acquired: terms, catalog.TermsEnded: terms, catalog.ExecutionDuration: terms,
 			catalog.ExecutionFailures: 0, catalog.FencingTokenRegressions: 0,
 			catalog.Active: 0, catalog.Running: 0, catalog.Pending: 0,
-			catalog.Attempts: shown.Of(catalog.Acquired.Name) + shown.Of(catalog.NotAcquired.Name),
+			catalog.Attempts: shown.Of(catalog.Acquired.Name()) + shown.Of(catalog.NotAcquired.Name()),
 		})
 		if n := c.working(); n != 0 {
 			t.Errorf("%s: %d bodies run after the stop", c.Name, n)
@@ -119,8 +119,8 @@ func (d *director) token(t *testing.T, leader *candidate) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := mustScrape(t, leader).Select(catalog.FencingToken.Name)
-	shown, known := m.Of(catalog.FencingToken.Name), len(m) > 0
+	m := mustScrape(t, leader).Select(catalog.FencingToken.Name())
+	shown, known := m.Of(catalog.FencingToken.Name()), len(m) > 0
 	if !known || shown != float64(*lease.Spec.LeaseTransitions) || *lease.Spec.HolderIdentity != leader.Name {
 		t.Errorf("%s: token %v, known %v; the Lease is %s's, of %d transitions", leader.Name, shown, known, *lease.Spec.HolderIdentity, *lease.Spec.LeaseTransitions)
 	}
@@ -136,7 +136,7 @@ func TestALeaderThatStopsGracefullyIsNotActive(t *testing.T) {
 	}
 	shown := mustScrape(t, old)
 	want(t, old, shown, map[*catalog.Metric]float64{catalog.Active: 0, catalog.Running: 0, catalog.TermsEnded: 1, catalog.Releases: 1})
-	if shown.Of(catalog.TermsEnded.Name, "cause", "released") != 1 {
+	if shown.Of(catalog.TermsEnded.Name(), "cause", "released") != 1 {
 		t.Errorf("the term did not end as released: %v", shown)
 	}
 	t.Logf("client-go's gauge is %v", shown.Of(clientGo))
@@ -169,14 +169,14 @@ func TestTheFirstScrapeOfALeaderThatWasSuspendedShowsItInactive_C15_C16(t *testi
 	next := d.mustLead(t, old)
 	old.Continue()
 	shown := mustScrape(t, old)
-	if shown.Of(catalog.Active.Name) != 0 && shown.Of(catalog.Acquired.Name) == 1 {
+	if shown.Of(catalog.Active.Name()) != 0 && shown.Of(catalog.Acquired.Name()) == 1 {
 		t.Error("it shows itself active in the term that is over")
 	}
 	stagetest.Until(t, "the end of its work", func(context.Context) (bool, error) { return old.ended.Load() > 0, nil })
 	d.stopAll(t, next)
 	shown = mustScrape(t, old)
 	want(t, old, shown, map[*catalog.Metric]float64{catalog.LeaseOverruns: 1})
-	if shown.Of(catalog.WorkAfterLoss.Name) <= 0 {
+	if shown.Of(catalog.WorkAfterLoss.Name()) <= 0 {
 		t.Error("the body ran on after its lease, and no work after loss was counted")
 	}
 }

@@ -23,7 +23,6 @@ import (
 	"github.com/leaderscope/leaderscope/exporter/prom"
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/k8slease"
-	"github.com/leaderscope/leaderscope/redact"
 )
 
 const (
@@ -93,7 +92,7 @@ func connect(kubeconfig string) (*kubernetes.Clientset, error) {
 }
 
 func newNode(name string, client kubernetes.Interface, namespace, lease string, tell func(string)) (*node, error) {
-	m, err := instrument.New(instrument.WithRedactor(redact.Raw()))
+	m, err := instrument.New()
 	if err != nil {
 		return nil, err
 	}

@@ -54,12 +54,12 @@ func TestAfterAGracefulStopOursIsZeroAndClientGosIsNot(t *testing.T) {
 			metric string
 			want   float64
 		}{
-			{"while it leads", leading, catalog.Active.Name, 1},
-			{"while it leads", leading, catalog.Running.Name, 1},
+			{"while it leads", leading, catalog.Active.Name(), 1},
+			{"while it leads", leading, catalog.Running.Name(), 1},
 			{"while it leads", leading, clientGo, 1},
-			{"after the stop", gone, catalog.Active.Name, 0},
-			{"after the stop", gone, catalog.Running.Name, 0},
-			{"after the stop", gone.Select(catalog.TermsEnded.Name, "cause", "released"), catalog.TermsEnded.Name, 1},
+			{"after the stop", gone, catalog.Active.Name(), 0},
+			{"after the stop", gone, catalog.Running.Name(), 0},
+			{"after the stop", gone.Select(catalog.TermsEnded.Name(), "cause", "released"), catalog.TermsEnded.Name(), 1},
 			{"after the stop", gone, clientGo, 1}, // client-go does not tell its hook
 		} {
 			if got := c.shown.Of(c.metric); got != c.want {

@@ -193,7 +193,7 @@ func (d *director) table(ctx context.Context) error {
 		fmt.Println(strings.TrimRight(fmt.Sprintf("%-8s%13v%32v%16v%22v", cells...), " "))
 	}
 	fmt.Println()
-	row("", catalog.Active.Name, clientGo, "bodies counted", catalog.FencingToken.Name)
+	row("", catalog.Active.Name(), clientGo, "bodies counted", catalog.FencingToken.Name())
 	var ours, theirs, counted float64
 	for _, c := range d.nodes {
 		if c.Gone() {
@@ -205,10 +205,10 @@ func (d *director) table(ctx context.Context) error {
 			return err
 		}
 		token := "-"
-		if led := shown.Select(catalog.FencingToken.Name); len(led) > 0 {
+		if led := shown.Select(catalog.FencingToken.Name()); len(led) > 0 {
 			token = fmt.Sprint(led[0].Value)
 		}
-		active, master, working := shown.Of(catalog.Active.Name), shown.Of(clientGo), float64(c.working())
+		active, master, working := shown.Of(catalog.Active.Name()), shown.Of(clientGo), float64(c.working())
 		row(c.Name, active, master, working, token)
 		ours, theirs, counted = ours+active, theirs+master, counted+working
 	}

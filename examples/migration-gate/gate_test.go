@@ -16,7 +16,6 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
-	"github.com/leaderscope/leaderscope/redact"
 )
 
 const budget = 5 * time.Second
@@ -32,7 +31,7 @@ type look struct {
 // newGate is a gate whose marker gives these answers, one after another.
 func newGate(t *testing.T, lock instrument.Acquirer, looks ...look) (*gate, *instrument.Middleware) {
 	t.Helper()
-	m, err := instrument.New(instrument.WithRedactor(redact.Constant(redact.Exact(lockName))))
+	m, err := instrument.New()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +119,7 @@ func TestAMigrationLongerThanItsBudgetIsShown(t *testing.T) {
 		g.migrate = func(context.Context) (bool, error) {
 			time.Sleep(2 * budget)
 			if left := electtest.Read(m, lockName)[electtest.Of(catalog.LeaseHeadroom)]; left != -budget.Seconds() {
-				t.Errorf("%s is %v, want %v", catalog.LeaseHeadroom.Name, left, -budget.Seconds())
+				t.Errorf("%s is %v, want %v", catalog.LeaseHeadroom.Name(), left, -budget.Seconds())
 			}
 			return true, nil
 		}
@@ -128,7 +127,7 @@ func TestAMigrationLongerThanItsBudgetIsShown(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := electtest.Read(m, lockName)[electtest.Of(catalog.LeaseOverruns)]; got != 1 {
-			t.Errorf("%s is %v, want 1", catalog.LeaseOverruns.Name, got)
+			t.Errorf("%s is %v, want 1", catalog.LeaseOverruns.Name(), got)
 		}
 	})
 }

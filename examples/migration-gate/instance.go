@@ -18,7 +18,7 @@ import (
 	"github.com/leaderscope/leaderscope/examples/internal/stage"
 	"github.com/leaderscope/leaderscope/exporter/prom"
 	"github.com/leaderscope/leaderscope/instrument"
-	"github.com/leaderscope/leaderscope/redact"
+	"github.com/leaderscope/leaderscope/instrument/sqllock"
 )
 
 // lockName is that of the one lock of all migrations of a schema.
@@ -26,7 +26,7 @@ const lockName = "schema-migration"
 
 // runInstance is one instance of the service: it passes the gate or fails.
 func runInstance(ctx context.Context, cfg config) error {
-	m, err := instrument.New(instrument.WithRedactor(redact.Constant(redact.Exact(lockName))))
+	m, err := instrument.New()
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func runInstance(ctx context.Context, cfg config) error {
 		// a migration. The connection is not asked for signs of life, each of
 		// which would count as a renewal and give the budget anew.
 		election: m.Election(lockName, instrument.LeaseDuration(cfg.budget), instrument.Backend("postgres")),
-		lock:     instrument.SQLAdvisory(db, instrument.PostgresTryLock(lockKey(cfg.schema)), 0),
+		lock:     sqllock.New(db, sqllock.PostgresTry(lockKey(cfg.schema)), 0),
 		applied:  s.applied,
 		migrate:  s.migrate,
 		every:    50 * time.Millisecond,

@@ -103,14 +103,16 @@ func (s *setting) held(n int) {
 	})
 }
 
-func migrating(m stage.Metrics) bool { return m.Of(catalog.Running.Name) == 1 }
+func migrating(m stage.Metrics) bool { return m.Of(catalog.Running.Name()) == 1 }
 
-func waiting(m stage.Metrics) bool { return m.Of(catalog.NotAcquired.Name, "reason", "contended") > 0 }
+func waiting(m stage.Metrics) bool {
+	return m.Of(catalog.NotAcquired.Name(), "reason", "contended") > 0
+}
 
 func shown(t *testing.T, m stage.Metrics, want float64, metric *catalog.Metric, labels ...string) {
 	t.Helper()
-	if got := m.Of(metric.Name, labels...); got != want {
-		t.Errorf("%s%v is %v, want %v", metric.Name, labels, got, want)
+	if got := m.Of(metric.Name(), labels...); got != want {
+		t.Errorf("%s%v is %v, want %v", metric.Name(), labels, got, want)
 	}
 }
 
@@ -179,7 +181,7 @@ func TestAnInstanceIsSuspendedPastItsBudget(t *testing.T) {
 	a := s.instance("a", func(c *config) { c.budget = time.Second })
 	var end time.Time
 	stagetest.Shows(t, a, "migrates", func(m stage.Metrics) bool {
-		end = time.UnixMicro(int64(m.Of(catalog.LeaseExpiry.Name) * 1e6))
+		end = time.UnixMicro(int64(m.Of(catalog.LeaseExpiry.Name()) * 1e6))
 		return migrating(m)
 	})
 	a.Suspend()

@@ -125,8 +125,8 @@ func (d *director) headroom(ctx context.Context) error {
 			if err != nil {
 				return false, err
 			}
-			if left := m.Of(catalog.LeaseHeadroom.Name); left < 0 {
-				fmt.Printf("  %s: %s %.2f while it migrates\n", n.Name, catalog.LeaseHeadroom.Name, left)
+			if left := m.Of(catalog.LeaseHeadroom.Name()); left < 0 {
+				fmt.Printf("  %s: %s %.2f while it migrates\n", n.Name, catalog.LeaseHeadroom.Name(), left)
 				return true, nil
 			}
 		}
@@ -153,8 +153,8 @@ func (d *director) outcomes(ctx context.Context, want ...outcome) error {
 		if wrong := stage.Disagreements(m, r.Counts); len(wrong) > 0 {
 			return fmt.Errorf("%s: %q", n.Name, wrong)
 		}
-		fmt.Printf("  %s: acquired %v, contended %v, overruns %v\n", n.Name, m.Of(catalog.Acquired.Name),
-			m.Of(catalog.NotAcquired.Name, "reason", "contended"), m.Of(catalog.LeaseOverruns.Name))
+		fmt.Printf("  %s: acquired %v, contended %v, overruns %v\n", n.Name, m.Of(catalog.Acquired.Name()),
+			m.Of(catalog.NotAcquired.Name(), "reason", "contended"), m.Of(catalog.LeaseOverruns.Name()))
 		if err := n.Stop(); (err == nil) != (r.Outcome != none) {
 			return fmt.Errorf("%s: outcome %q, and it ended with %v", n.Name, r.Outcome, err)
 		}

@@ -48,7 +48,8 @@ type demo struct {
 func newDemo(s *screen) (*demo, error) {
 	d := &demo{screen: s, key: make([]byte, redact.MinKeySize)}
 	rand.Read(d.key) // never fails
-	policy, err := redact.Hash(d.key, keyID)
+	policy := redact.Hash(d.key, keyID)
+	err := policy.Err()
 	if err != nil {
 		return d, err
 	}
@@ -129,7 +130,7 @@ func until(ctx context.Context, what string, limit time.Duration, cond func() (b
 
 // value is a metric of one lock, by replica.
 func (d *demo) value(ctx context.Context, m *catalog.Metric, lock string) (map[string]float64, error) {
-	return d.observer.query(ctx, fmt.Sprintf("%s{%s=%q}", m.Name, lockLabel, lock))
+	return d.observer.query(ctx, fmt.Sprintf("%s{%s=%q}", m.Name(), lockLabel, lock))
 }
 
 // leads returns the replicas that lead, as far as the last scrape knows.
@@ -163,7 +164,7 @@ func (d *demo) allUp(ctx context.Context) error {
 // jobsRest stops the jobs and waits until none has run for a while.
 func (d *demo) jobsRest(ctx context.Context) error {
 	d.cluster.tell(d.cluster.names(), "job -1")
-	rest := fmt.Sprintf("sum(increase(%s{%s=%q}[4s])) + sum(%s{%[2]s=%[3]q}) == 0", catalog.Attempts.Name, lockLabel, d.job, catalog.Running.Name)
+	rest := fmt.Sprintf("sum(increase(%s{%s=%q}[4s])) + sum(%s{%[2]s=%[3]q}) == 0", catalog.Attempts.Name(), lockLabel, d.job, catalog.Running.Name())
 	return until(ctx, "the jobs to rest", patience, func() (bool, error) {
 		values, err := d.observer.query(ctx, rest)
 		return len(values) == 1, err
@@ -183,7 +184,7 @@ func (d *demo) exposes(ctx context.Context, replica string, m *catalog.Metric, l
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	text, err := get(ctx, "http://"+d.cluster.addresses()[replica]+"/metrics")
-	return strings.Contains(text, fmt.Sprintf("\n%s{%s=%q} %s\n", m.Name, lockLabel, lock, value)), err
+	return strings.Contains(text, fmt.Sprintf("\n%s{%s=%q} %s\n", m.Name(), lockLabel, lock, value)), err
 }
 
 func get(ctx context.Context, url string) (string, error) {

@@ -5,14 +5,24 @@ import (
 	"fmt"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/classify"
 )
 
 // backendPatience is how long one attempt may take before the backend, not
 // the caller, is at fault.
 const backendPatience = 2 * time.Second
+
+// jobErrors names the reasons of what fixedLease returns. What no classifier
+// knows counts as unknown, and no alert takes that for an outage: the limit of
+// an attempt and etcd's own answers are declared here.
+var jobErrors = classify.First(
+	classify.BackendErrorIs(context.DeadlineExceeded),
+	classify.As[rpctypes.EtcdError](instrument.BackendError),
+)
 
 // fixedLease is a lock of one's own: a key on a lease that nobody renews, as
 // a Redis lock with a TTL. It is an Acquirer without an adapter.

@@ -32,7 +32,7 @@ func newTarget(t *testing.T) *target {
 	t.Helper()
 	fake := &target{}
 	fake.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, "%s{%s=\"x\"} %d\n%s{%[2]s=\"x\"} 1\n", catalog.Active.Name, lockLabel, fake.active.Load(), catalog.MaxLeaders.Name)
+		fmt.Fprintf(w, "%s{%s=\"x\"} %d\n%s{%[2]s=\"x\"} 1\n", catalog.Active.Name(), lockLabel, fake.active.Load(), catalog.MaxLeaders.Name())
 	}))
 	t.Cleanup(fake.Close)
 	return fake
@@ -95,7 +95,7 @@ func TestPrometheusConfigurationNamesTargetsAndRules(t *testing.T) {
 func wantActive(t *testing.T, o *observer, want map[string]float64) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("%v are active", want), func() bool {
-		got, err := o.query(t.Context(), catalog.Active.Name)
+		got, err := o.query(t.Context(), catalog.Active.Name())
 		return err == nil && cmp.Equal(want, got)
 	})
 }

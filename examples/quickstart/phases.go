@@ -71,7 +71,7 @@ func healthy(ctx context.Context, d *demo) ([]check, error) {
 	if err != nil {
 		return nil, err
 	}
-	ran := fmt.Sprintf("sum(%s{%s=%q}) >= 3", catalog.Acquired.Name, lockLabel, d.job)
+	ran := fmt.Sprintf("sum(%s{%s=%q}) >= 3", catalog.Acquired.Name(), lockLabel, d.job)
 	err = until(ctx, "three runs of the job", patience, func() (bool, error) {
 		runs, err := d.observer.query(ctx, ran)
 		return len(runs) > 0, err
@@ -131,7 +131,7 @@ func suspendLeader(ctx context.Context, d *demo) ([]check, error) {
 	}
 	return []check{
 		seen("%s was suspended for %.1f s, %s leads", leader, slept.Seconds(), next),
-		{fmt.Sprintf("the first scrape of %s after that shows %s 0", leader, catalog.Active.Name), zero},
+		{fmt.Sprintf("the first scrape of %s after that shows %s 0", leader, catalog.Active.Name()), zero},
 	}, d.allUp(ctx)
 }
 

@@ -57,11 +57,7 @@ func runReplica(ctx context.Context, file string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 
-	policy, err := redact.Hash(cfg.Key, cfg.KeyID)
-	if err != nil {
-		return err
-	}
-	m, err := instrument.New(instrument.WithRedactor(policy))
+	m, err := instrument.New(instrument.WithRedactor(redact.Hash(cfg.Key, cfg.KeyID)))
 	if err != nil {
 		return err
 	}
@@ -71,7 +67,7 @@ func runReplica(ctx context.Context, file string) error {
 		leading: m.Election(leaderLock, instrument.Hold(), instrument.LeaseDuration(leaderLease),
 			instrument.Backend("etcd"), instrument.Family("settlement-leader")),
 		report: m.Election(jobLock, instrument.LeaseDuration(jobLease), instrument.ExpectEvery(jobEvery),
-			instrument.Backend("etcd"), instrument.Family("settlement-report")),
+			instrument.Backend("etcd"), instrument.Family("settlement-report"), instrument.Classify(jobErrors)),
 	}
 	stop, err := serveMetrics(cfg.Metrics, m)
 	if err != nil {
@@ -146,7 +142,8 @@ func (r *replica) runJobs(ctx context.Context, client *clientv3.Client) {
 // writeReport takes its share of the lease. It does not look whether it still
 // has the lock: that is what the alerts are about.
 func (r *replica) writeReport(ctx context.Context, term *instrument.Term) error {
-	granted := term.Unwrap().(instrument.Expirer).Expiry().Add(-jobLease)
+	leaseEnd, _ := term.Expiry()
+	granted := leaseEnd.Add(-jobLease)
 	end := granted.Add(time.Duration(r.jobShare() * float64(jobLease)))
 	wait(context.WithoutCancel(ctx), time.Until(end))
 	return nil

@@ -16,7 +16,7 @@ const jobName = "quickstart"
 const keyID = "demo"
 
 var (
-	lockLabel     = catalog.LockName.Name
+	lockLabel     = catalog.LockName.Name()
 	severityLabel = alerts.Default().SeverityLabel
 )
 

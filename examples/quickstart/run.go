@@ -134,7 +134,7 @@ func (d *demo) view(ctx context.Context) view {
 	leads, _ := d.value(ctx, catalog.Active, d.leader)
 	headroom, _ := d.value(ctx, catalog.LeaseHeadroom, d.leader)
 	job, _ := d.value(ctx, catalog.Running, d.job)
-	afterLoss, _ := d.observer.query(ctx, fmt.Sprintf("sum by (instance) (%s)", catalog.WorkAfterLoss.Name))
+	afterLoss, _ := d.observer.query(ctx, fmt.Sprintf("sum by (instance) (%s)", catalog.WorkAfterLoss.Name()))
 	for _, name := range d.cluster.names() {
 		r := replicaView{name: name, process: d.cluster.state(name), scraped: "up"}
 		if up[name] == 0 {

@@ -115,13 +115,13 @@ func TestTenantsComeAndGoUnderThreeNodes(t *testing.T) {
 	s.reach(5, "acme", "globex", "stark")
 	for _, n := range nodes {
 		stagetest.Shows(t, n, "has series of the tenants that there are", func(m stage.Metrics) bool {
-			return len(m.Select(catalog.Attempts.Name)) == 4 && len(m.Select(catalog.Attempts.Name, "lock_name", s.label("stark"))) == 1
+			return len(m.Select(catalog.Attempts.Name())) == 4 && len(m.Select(catalog.Attempts.Name(), "lock_name", s.label("stark"))) == 1
 		})
 	}
 	var failures, others float64
 	for _, m := range s.settle(nodes...) {
-		failures += m.Of(catalog.ExecutionFailures.Name, "lock_name", s.label("hooli"))
-		others += m.Of(catalog.ExecutionFailures.Name)
+		failures += m.Of(catalog.ExecutionFailures.Name(), "lock_name", s.label("hooli"))
+		others += m.Of(catalog.ExecutionFailures.Name())
 	}
 	if failures < 3 || others != failures {
 		t.Errorf("%v runs of hooli failed, and %v of all", failures, others)
@@ -131,11 +131,11 @@ func TestTenantsComeAndGoUnderThreeNodes(t *testing.T) {
 func TestAKilledNodesTenantsAreTakenOver(t *testing.T) {
 	s := newSetting(t, 5*time.Second, "acme", "globex")
 	a := s.node("a", time.Hour)
-	stagetest.Shows(t, a, "holds both tenants", func(m stage.Metrics) bool { return m.Of(catalog.Active.Name) == 2 })
+	stagetest.Shows(t, a, "holds both tenants", func(m stage.Metrics) bool { return m.Of(catalog.Active.Name()) == 2 })
 	b := s.node("b", s.cfg.work)
 	stagetest.Shows(t, b, "met the locks", func(m stage.Metrics) bool {
-		return m.Of(catalog.NotAcquired.Name, "lock_name", s.label("acme"), "reason", "contended") > 0 &&
-			m.Of(catalog.NotAcquired.Name, "lock_name", s.label("globex"), "reason", "contended") > 0
+		return m.Of(catalog.NotAcquired.Name(), "lock_name", s.label("acme"), "reason", "contended") > 0 &&
+			m.Of(catalog.NotAcquired.Name(), "lock_name", s.label("globex"), "reason", "contended") > 0
 	})
 	a.Kill()
 	s.reach(3, "acme", "globex")
@@ -145,12 +145,12 @@ func TestAKilledNodesTenantsAreTakenOver(t *testing.T) {
 func TestASuspendedNodeDoesNoHarmWhenItGoesOn(t *testing.T) {
 	s := newSetting(t, 3*time.Second, "acme")
 	a := s.node("a", time.Hour)
-	stagetest.Shows(t, a, "holds the tenant", func(m stage.Metrics) bool { return m.Of(catalog.Running.Name) == 1 })
+	stagetest.Shows(t, a, "holds the tenant", func(m stage.Metrics) bool { return m.Of(catalog.Running.Name()) == 1 })
 	a.Suspend()
 	b := s.node("b", s.cfg.work)
 	s.reach(1, "acme") // so a's lease is over
 	a.Continue()
-	stagetest.Shows(t, a, "gave up what it ran", func(m stage.Metrics) bool { return m.Of(catalog.ExecutionFailures.Name) > 0 })
+	stagetest.Shows(t, a, "gave up what it ran", func(m stage.Metrics) bool { return m.Of(catalog.ExecutionFailures.Name()) > 0 })
 	s.reach(3, "acme")
 
 	all := s.settle(a, b)
@@ -164,14 +164,14 @@ func TestASuspendedNodeDoesNoHarmWhenItGoesOn(t *testing.T) {
 		{catalog.TermsEnded, 0, []string{"cause", "expired"}, 1},
 		{catalog.Releases, 0, []string{"result", "not_owner"}, 1},
 	} {
-		if got := all[want.node].Of(want.metric.Name, want.labels...); got < want.more {
-			t.Errorf("%s%v is %v, want at least %v", want.metric.Name, want.labels, got, want.more)
+		if got := all[want.node].Of(want.metric.Name(), want.labels...); got < want.more {
+			t.Errorf("%s%v is %v, want at least %v", want.metric.Name(), want.labels, got, want.more)
 		}
 	}
-	if got := all[0].Of(catalog.WorkAfterLoss.Name); got <= 0 {
-		t.Errorf("%s is %v, want the time that it was suspended past its lease", catalog.WorkAfterLoss.Name, got)
+	if got := all[0].Of(catalog.WorkAfterLoss.Name()); got <= 0 {
+		t.Errorf("%s is %v, want the time that it was suspended past its lease", catalog.WorkAfterLoss.Name(), got)
 	}
-	if got := all[1].Of(catalog.LeaseOverruns.Name); got != 0 {
+	if got := all[1].Of(catalog.LeaseOverruns.Name()); got != 0 {
 		t.Errorf("the node that took over shows %v overruns", got)
 	}
 }
@@ -183,7 +183,7 @@ func TestRedisIsRestarted(t *testing.T) {
 	s.server.Down()
 	for _, n := range nodes {
 		stagetest.Shows(t, n, "met the outage", func(m stage.Metrics) bool {
-			return m.Of(catalog.NotAcquired.Name, "reason", "backend_error") >= 3
+			return m.Of(catalog.NotAcquired.Name(), "reason", "backend_error") >= 3
 		})
 	}
 	if err := s.server.Up(t.Context()); err != nil {

@@ -17,6 +17,8 @@ import (
 	"github.com/leaderscope/leaderscope/examples/internal/stage"
 	"github.com/leaderscope/leaderscope/exporter/prom"
 	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/classify"
+	instrredsync "github.com/leaderscope/leaderscope/instrument/redsync"
 	"github.com/leaderscope/leaderscope/redact"
 )
 
@@ -31,11 +33,7 @@ func runNode(ctx context.Context, cfg nodeConfig) error {
 	if err != nil {
 		return err
 	}
-	policy, err := redact.Hash(key, "k1")
-	if err != nil {
-		return err
-	}
-	m, err := instrument.New(instrument.WithRedactor(policy))
+	m, err := instrument.New(instrument.WithRedactor(redact.Hash(key, "k1")))
 	if err != nil {
 		return err
 	}
@@ -58,10 +56,9 @@ func runNode(ctx context.Context, cfg nodeConfig) error {
 	locks := redsync.New(goredis.NewPool(client))
 	s := store{client, cfg.prefix}
 	a := &aggregator{
-		locks: m.Elections(instrument.LeaseDuration(cfg.lease), instrument.Backend("redis"), instrument.Family("tenant-aggregate"),
-			instrument.Classify(instrument.Redsync[*redsync.ErrTaken, *redsync.RedisError](redsync.ErrLockAlreadyExpired))),
+		election: elections(m, cfg.lease),
 		lock: func(name string) instrument.Acquirer {
-			return instrument.RedsyncTryMutex(locks.NewMutex(cfg.prefix+name, redsync.WithExpiry(cfg.lease)))
+			return instrredsync.NewTry(locks.NewMutex(cfg.prefix+name, redsync.WithExpiry(cfg.lease)))
 		},
 		aggregate: func(ctx context.Context, tenant string) error { return s.aggregate(ctx, tenant, cfg.work) },
 		every:     cfg.every,
@@ -77,11 +74,21 @@ func runNode(ctx context.Context, cfg nodeConfig) error {
 
 // aggregator runs a worker for each tenant.
 type aggregator struct {
-	locks     *instrument.Elections
+	election  func(name string) *instrument.Election
 	lock      func(name string) instrument.Acquirer // one attempt at it
 	aggregate func(ctx context.Context, tenant string) error
 	every     time.Duration
 	tally     stage.Tally // what it counts itself, to be compared
+}
+
+// elections gives the handle of a tenant's lock: one name, one handle.
+func elections(m *instrument.Middleware, lease time.Duration) func(name string) *instrument.Election {
+	opts := []instrument.ElectionOption{
+		instrument.LeaseDuration(lease), instrument.StopAtLeaseEnd(),
+		instrument.Backend("redis"), instrument.Family("tenant-aggregate"),
+		instrument.Classify(classify.Redsync[*redsync.ErrTaken, *redsync.RedisError](redsync.ErrLockAlreadyExpired)),
+	}
+	return func(name string) *instrument.Election { return m.Named(name, opts...) }
 }
 
 // lockName says what two workers must not do at once, and no more: locks of
@@ -124,9 +131,9 @@ func (a *aggregator) adapt(ctx context.Context, workers map[string]*worker, tena
 		w.stop()
 		delete(workers, tenant)
 		// Its series go, and its label makes room for another tenant's.
-		name := lockName(tenant)
-		a.tally.Forget(a.locks.Of(name).Label())
-		a.locks.Forget(name)
+		election := a.election(lockName(tenant))
+		a.tally.Forget(election.Label())
+		election.Forget()
 	}
 }
 
@@ -160,23 +167,24 @@ func (a *aggregator) work(ctx context.Context, tenant string) error {
 	}
 }
 
+// errUnfinished: the run did not end within its lease. It is no error of a
+// context, which would be a run that was told to stop.
+var errUnfinished = errors.New("not finished within the lease")
+
 // once aggregates the tenant if no other node does. What runs under the lock
-// ends with the lease: whoever takes the lock next must not meet it.
+// ends with the lease (StopAtLeaseEnd): the next holder must not meet it.
 func (a *aggregator) once(ctx context.Context, tenant string) {
 	name := lockName(tenant)
-	election := a.locks.Of(name)
+	election := a.election(name)
 	ran := false
 	// The error is in the series, by its reason.
-	_ = election.Run(ctx, a.lock(name), func(ctx context.Context, term *instrument.Term) error {
+	_ = election.Run(ctx, a.lock(name), func(ctx context.Context, _ *instrument.Term) error {
 		ran = true
-		leased := ctx
-		if lease, ok := term.Unwrap().(instrument.Expirer); ok && !lease.Expiry().IsZero() {
-			var cancel context.CancelFunc
-			leased, cancel = context.WithDeadline(ctx, lease.Expiry())
-			defer cancel()
-		}
-		err := a.aggregate(leased, tenant)
+		err := a.aggregate(ctx, tenant)
 		stopped := errors.Is(err, context.Canceled) && ctx.Err() != nil
+		if stopped && errors.Is(context.Cause(ctx), instrument.ErrLeaseEnded) {
+			err, stopped = errUnfinished, false
+		}
 		a.tally.Ran(election.Label(), err != nil && !stopped)
 		return err
 	})

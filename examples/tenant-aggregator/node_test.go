@@ -34,7 +34,7 @@ func newNode(t *testing.T, server *electtest.Memory, aggregate func(context.Cont
 		t.Fatal(err)
 	}
 	return &aggregator{
-		locks:     m.Elections(instrument.LeaseDuration(lease)),
+		election:  elections(m, lease),
 		lock:      func(name string) instrument.Acquirer { return server.Acquirer(name, lease, false) },
 		aggregate: aggregate,
 		every:     every,

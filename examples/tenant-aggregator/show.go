@@ -63,11 +63,8 @@ func makeKey() (label func(tenant string) string, err error) {
 	if err := os.Setenv(keyVariable, key); err != nil {
 		return nil, err
 	}
-	policy, err := redact.Hash([]byte(key), "k1")
-	if err != nil {
-		return nil, err
-	}
-	return func(tenant string) string { return policy.Label(lockName(tenant)).Text }, nil
+	policy := redact.Hash([]byte(key), "k1")
+	return func(tenant string) string { return policy.Label(lockName(tenant)).Text }, policy.Err()
 }
 
 func (d *director) play(ctx context.Context) error {
@@ -137,9 +134,9 @@ func (d *director) tell(ctx context.Context, tenants []string) error {
 			if err != nil {
 				return err
 			}
-			acquired += m.Of(catalog.Acquired.Name, "lock_name", label)
-			contended += m.Of(catalog.NotAcquired.Name, "lock_name", label, "reason", "contended")
-			failures += m.Of(catalog.ExecutionFailures.Name, "lock_name", label)
+			acquired += m.Of(catalog.Acquired.Name(), "lock_name", label)
+			contended += m.Of(catalog.NotAcquired.Name(), "lock_name", label, "reason", "contended")
+			failures += m.Of(catalog.ExecutionFailures.Name(), "lock_name", label)
 		}
 		fmt.Printf("  %-9s %-20s %8.0f %9.0f %8.0f\n", tenant, label, acquired, contended, failures)
 	}
@@ -155,7 +152,7 @@ func (d *director) inParallel(ctx context.Context, want int) error {
 			if err != nil {
 				return false, err
 			}
-			running += m.Of(catalog.Running.Name)
+			running += m.Of(catalog.Running.Name())
 		}
 		if int(running) < want {
 			return false, nil
@@ -177,7 +174,7 @@ func (d *director) change(ctx context.Context) error {
 	for _, n := range d.nodes {
 		err := stage.Until(ctx, "the series of umbrella to go", func(ctx context.Context) (bool, error) {
 			m, err := n.Metrics(ctx)
-			return len(m.Select(catalog.Attempts.Name, "lock_name", d.label("umbrella"))) == 0, err
+			return len(m.Select(catalog.Attempts.Name(), "lock_name", d.label("umbrella"))) == 0, err
 		})
 		if err != nil {
 			return err
@@ -194,7 +191,7 @@ func (d *director) kill(ctx context.Context) error {
 	err := stage.Until(ctx, victim.Name+" to hold a lock", func(ctx context.Context) (bool, error) {
 		m, err := victim.Metrics(ctx)
 		for _, tenant := range []string{"acme", "globex", "initech"} {
-			if m.Of(catalog.Active.Name, "lock_name", d.label(tenant)) == 1 {
+			if m.Of(catalog.Active.Name(), "lock_name", d.label(tenant)) == 1 {
 				held = tenant
 			}
 		}

@@ -54,11 +54,11 @@ func (s *setting) leaderAndStandby() (a, b *stage.Node) {
 	a = s.node("a")
 	stagetest.Shows(s.T, a, "leads", leads)
 	b = s.node("b")
-	stagetest.Shows(s.T, b, "waits", func(m stage.Metrics) bool { return m.Of(catalog.Pending.Name) == 1 })
+	stagetest.Shows(s.T, b, "waits", func(m stage.Metrics) bool { return m.Of(catalog.Pending.Name()) == 1 })
 	return a, b
 }
 
-func leads(m stage.Metrics) bool { return m.Of(catalog.Active.Name) == 1 }
+func leads(m stage.Metrics) bool { return m.Of(catalog.Active.Name()) == 1 }
 
 // adds puts a webhook into the table.
 func (s *setting) adds(path string) string {
@@ -109,8 +109,8 @@ func (s *setting) drained(n *stage.Node) (noted, stage.Metrics) {
 
 func shown(t *testing.T, m stage.Metrics, want float64, metric *catalog.Metric, labels ...string) {
 	t.Helper()
-	if got := m.Of(metric.Name, labels...); got != want {
-		t.Errorf("%s%v is %v, want %v", metric.Name, labels, got, want)
+	if got := m.Of(metric.Name(), labels...); got != want {
+		t.Errorf("%s%v is %v, want %v", metric.Name(), labels, got, want)
 	}
 }
 
@@ -248,12 +248,12 @@ func TestALeaderIsSuspendedPastItsClaimAndDeposed(t *testing.T) {
 		err = s.db.QueryRowContext(ctx, "SELECT claimed_until < now() FROM webhooks").Scan(&out)
 		return out, err
 	})
-	stagetest.Shows(t, b, "waits still", func(m stage.Metrics) bool { return m.Of(catalog.Pending.Name) == 1 })
+	stagetest.Shows(t, b, "waits still", func(m stage.Metrics) bool { return m.Of(catalog.Pending.Name()) == 1 })
 	s.depose()
 	stagetest.Shows(t, b, "leads", leads)
 	s.allSettled()
 	a.Continue()
-	stagetest.Shows(t, a, "lost the lock", func(m stage.Metrics) bool { return m.Of(catalog.TermsEnded.Name, "cause", "lost") == 1 })
+	stagetest.Shows(t, a, "lost the lock", func(m stage.Metrics) bool { return m.Of(catalog.TermsEnded.Name(), "cause", "lost") == 1 })
 
 	count, m := s.drained(a)
 	if count.Delivered+count.Refused != 0 {
@@ -286,9 +286,9 @@ func TestPostgresIsRestarted(t *testing.T) {
 	before := s.adds("/fine")
 	s.allSettled()
 	s.server.Down()
-	stagetest.Shows(t, a, "lost the lock", func(m stage.Metrics) bool { return m.Of(catalog.TermsEnded.Name) == 1 })
+	stagetest.Shows(t, a, "lost the lock", func(m stage.Metrics) bool { return m.Of(catalog.TermsEnded.Name()) == 1 })
 	for _, n := range []*stage.Node{a, b} {
-		stagetest.Shows(t, n, "met the outage", func(m stage.Metrics) bool { return m.Of(catalog.NotAcquired.Name, "reason", "backend_error") > 0 })
+		stagetest.Shows(t, n, "met the outage", func(m stage.Metrics) bool { return m.Of(catalog.NotAcquired.Name(), "reason", "backend_error") > 0 })
 	}
 	if err := s.server.Up(t.Context()); err != nil {
 		t.Fatal(err)
@@ -300,7 +300,7 @@ func TestPostgresIsRestarted(t *testing.T) {
 	var acquired float64
 	for _, n := range []*stage.Node{a, b} {
 		_, m := s.drained(n)
-		acquired += m.Of(catalog.Acquired.Name)
+		acquired += m.Of(catalog.Acquired.Name())
 	}
 	if acquired < 2 {
 		t.Errorf("acquired %v times, want one term before the restart and one after it", acquired)

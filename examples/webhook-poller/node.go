@@ -20,7 +20,7 @@ import (
 	"github.com/leaderscope/leaderscope/examples/internal/stage"
 	"github.com/leaderscope/leaderscope/exporter/prom"
 	"github.com/leaderscope/leaderscope/instrument"
-	"github.com/leaderscope/leaderscope/redact"
+	"github.com/leaderscope/leaderscope/instrument/sqllock"
 )
 
 // lockName is that of the one poller.
@@ -28,7 +28,7 @@ const lockName = "webhook-poller"
 
 // runNode is one node of the service, until ctx ends.
 func runNode(ctx context.Context, cfg config) error {
-	m, err := instrument.New(instrument.WithRedactor(redact.Constant(redact.Exact(lockName))))
+	m, err := instrument.New()
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func runNode(ctx context.Context, cfg config) error {
 
 	p := &poller{
 		election: m.Election(lockName, instrument.Hold(), instrument.Backend("postgres")),
-		lock:     instrument.SQLAdvisory(db, instrument.PostgresLock(lockKey(cfg.schema)), 500*time.Millisecond),
+		lock:     sqllock.New(db, sqllock.Postgres(lockKey(cfg.schema)), 500*time.Millisecond),
 		outbox:   &sqlOutbox{db, cfg.claim, cfg.limit},
 		// Half of the claim's lease is left to note what came of it.
 		deliver: deliverer(&http.Client{Timeout: cfg.claim / 2}),

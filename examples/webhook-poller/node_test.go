@@ -21,7 +21,6 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
-	"github.com/leaderscope/leaderscope/redact"
 )
 
 const every = 100 * time.Millisecond
@@ -82,7 +81,7 @@ func (s *scripted) noted() []string {
 
 func newPoller(t *testing.T, o outbox, lock instrument.Acquirer, deliver func(context.Context, webhook) error) (*poller, *instrument.Middleware) {
 	t.Helper()
-	m, err := instrument.New(instrument.WithRedactor(redact.Constant(redact.Exact(lockName))))
+	m, err := instrument.New()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -140,7 +140,7 @@ func (d *director) leader(ctx context.Context) (leader, standby *stage.Node, err
 			if err != nil {
 				return false, err
 			}
-			if m.Of(catalog.Active.Name) == 1 {
+			if m.Of(catalog.Active.Name()) == 1 {
 				leader, standby = n, d.nodes[1-i]
 			}
 		}

@@ -9,7 +9,7 @@ import (
 
 // attributes turns samples into options during one collection. The set of a
 // bare lock name is kept from one collection to the next; sets with one more
-// attribute are made anew, since all of them together weigh several times what
+// attribute are made each time, since all of them together weigh several times what
 // the rest of a lock does.
 type attributes struct {
 	locks   *locks
@@ -20,7 +20,7 @@ type attributes struct {
 
 // of returns the options of a sample, valid until the next call.
 func (a *attributes) of(s *instrument.Sample) []metric.ObserveOption {
-	if s.Metric.PerLock && len(s.Metric.Labels) == 0 {
+	if s.Metric.PerLock() && s.Metric.NumLabels() == 0 {
 		if a.current == nil || a.current.label != s.Lock {
 			a.current = a.locks.find(s.Lock)
 		}
@@ -29,12 +29,13 @@ func (a *attributes) of(s *instrument.Sample) []metric.ObserveOption {
 		}
 	}
 	a.pairs = a.pairs[:0]
-	if s.Metric.PerLock {
+	if s.Metric.PerLock() {
 		a.pairs = append(a.pairs, lockName(s.Lock))
 	}
-	for i, l := range s.Metric.Labels {
+	for i := range s.Metric.NumLabels() {
+		l := s.Metric.LabelAt(i)
 		if s.Values[i] != "" { // an empty label is no label
-			a.pairs = append(a.pairs, attribute.String(l.Attribute, s.Values[i]))
+			a.pairs = append(a.pairs, attribute.String(l.Attribute(), s.Values[i]))
 		}
 	}
 	a.made[0] = metric.WithAttributeSet(attribute.NewSet(a.pairs...))

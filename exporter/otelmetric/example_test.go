@@ -42,7 +42,7 @@ func ExampleNew() {
 		panic(err)
 	}
 	for _, x := range data.ScopeMetrics[0].Metrics {
-		if x.Name == catalog.Active.OTel {
+		if x.Name == catalog.Active.OTel() {
 			point := x.Data.(metricdata.Sum[float64]).DataPoints[0]
 			fmt.Println(x.Name, point.Attributes.ToSlice()[0].Value.AsString(), point.Value)
 		}

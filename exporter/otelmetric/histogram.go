@@ -7,7 +7,6 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
-	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
@@ -20,7 +19,7 @@ type histogram struct {
 // newHistogram makes the instrument; the API gives one that does nothing when
 // the provider cannot.
 func newHistogram(meter metric.Meter, m *catalog.Metric) (histogram, bool) {
-	i, err := meter.Float64Histogram(m.OTel, metric.WithDescription(m.Help), metric.WithUnit(m.Unit), metric.WithExplicitBucketBoundaries(m.Bounds...))
+	i, err := meter.Float64Histogram(m.OTel(), metric.WithDescription(m.Help()), metric.WithUnit(m.Unit()), metric.WithExplicitBucketBoundaries(m.Bounds()...))
 	if err != nil {
 		otel.Handle(err)
 		return histogram{}, false
@@ -53,24 +52,15 @@ func bind(all []histogram, name attribute.KeyValue) []metric.Float64Histogram {
 	return bound
 }
 
-// finish reports whether the SDK forgot the lock.
-func (h histogram) finish(name attribute.KeyValue) bool {
-	f, ok := h.instrument.(finisher)
-	if ok {
-		f.Finish(context.Background(), name)
-	}
+// finishes reports whether the SDK can forget a lock.
+func (h histogram) finishes() bool {
+	_, ok := h.instrument.(finisher)
 	return ok
 }
 
-// Unobserved visits the histograms of locks for which the SDK has no data
-// point yet, because a synchronous instrument begins with its first
-// observation. They are at zero, as exporter/prom shows them, and a rate needs
-// to see that zero. visit must not call back. A Producer can report them;
-// package otelsetup has one.
-func (e *Exporter) Unobserved(visit func(m *catalog.Metric, lock string)) {
-	e.shared.m.Collect(func(s *instrument.Sample) {
-		if s.Histogram != nil && s.Histogram.Count() == 0 && !e.shared.locks.recorded(s.Metric, s.Lock) {
-			visit(s.Metric, s.Lock)
-		}
-	})
+// finish has the SDK forget a lock, if it can.
+func (h histogram) finish(name attribute.KeyValue) {
+	if f, ok := h.instrument.(finisher); ok {
+		f.Finish(context.Background(), name)
+	}
 }

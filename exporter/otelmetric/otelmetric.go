@@ -5,7 +5,14 @@
 // do everywhere. Names, units and descriptions are the catalogue's.
 //
 // A program that has no MeterProvider yet gets one from package otelsetup,
-// which also keeps the series equal to those of exporter/prom.
+// whose series are those of exporter/prom. With a provider of your own they
+// depend on how it is made: docs/telemetry.md says which options make them
+// the same, and what a View must leave alone.
+//
+// An SDK cannot forget an attribute set of a synchronous instrument. Where
+// locks come and go, the histograms of new ones end up in the SDK's overflow
+// set once it has seen as many as its limit; ErrCardinality is then given to
+// otel.Handle. WithoutHistograms and otelsetup.Histograms have no such limit.
 package otelmetric
 
 import (
@@ -22,83 +29,87 @@ import (
 // ScopeName is the instrumentation scope of all instruments.
 const ScopeName = "github.com/leaderscope/leaderscope/exporter/otelmetric"
 
-// Option configures an Exporter. Nil options are ignored.
-type Option func(*config)
-
-type config struct{ provider metric.MeterProvider }
-
-// WithMeterProvider sets where the instruments are made; nil and the default
-// are the global provider. Histograms get bound instruments, where the SDK has
-// them, only from a provider that is not the global one's stand-in, so set the
-// global provider first or pass yours.
-func WithMeterProvider(p metric.MeterProvider) Option {
-	return func(c *config) {
-		if p != nil {
-			c.provider = p
-		}
-	}
-}
-
 // Exporter hands the series of one Middleware to one MeterProvider until it is
 // closed. It is safe for concurrent use.
 type Exporter struct {
-	shared *export
-	close  sync.Once
+	mu     sync.Mutex
+	shared *export // nil once closed
 }
 
 // New exports m. Make it before the first election: histograms count from
-// here on, counters from the beginning.
+// here on, counters from the beginning. A nil Middleware exports nothing.
 //
-// Exporting m again to the same provider shares what is there, since two
-// callbacks would count everything twice; the last Close ends it. Another
-// Middleware on the same provider is ErrOtherMiddleware. What the provider
-// refuses goes to otel.Handle: telemetry does not stop an election.
+// Exporting m again to the same place shares what is there, since two
+// callbacks would count everything twice; the last Close ends it. Two
+// providers are one place if they give the same instruments: one provider and
+// a wrapper around it, the global provider before and after
+// otel.SetMeterProvider. A wrapper that makes its own instruments, or adds
+// something to their scope, is another place.
+//
+// Another Middleware in the same place is ErrOtherMiddleware. If that turns
+// out only when the global provider is set, the error goes to otel.Handle and
+// the Middleware that came second is not exported. What the provider refuses
+// goes to otel.Handle too: telemetry does not stop an election.
 func New(m *instrument.Middleware, opts ...Option) (*Exporter, error) {
-	c := config{provider: otel.GetMeterProvider()}
-	for _, o := range opts {
-		if o != nil {
-			o(&c)
-		}
+	if m == nil {
+		return &Exporter{}, nil
 	}
-	shared, err := join(m, c.provider)
+	shared, err := join(m, newConfig(opts))
 	if err != nil {
 		return nil, err
 	}
 	return &Exporter{shared: shared}, nil
 }
 
-// Close takes this exporter's share away; with the last share its series end
-// and elections go on unmeasured by it. Closing again does nothing. It returns
-// what the SDK says to the callback's end.
+// Close takes this exporter's share away. With the last share its counters and
+// gauges end, and nothing is observed any more; histograms stay at their last
+// values in an SDK that cannot forget them. Elections continue. Closing again,
+// or closing nil, does nothing. It returns what the SDK says to the callback's end.
+//
+// An Exporter whose provider was shut down ends at the latest when the next
+// one is made.
 func (e *Exporter) Close() error {
-	var err error
-	e.close.Do(func() { err = leave(e.shared) })
-	return err
+	if e == nil {
+		return nil
+	}
+	e.mu.Lock()
+	shared := e.shared
+	e.shared = nil
+	e.mu.Unlock()
+	if shared == nil {
+		return nil
+	}
+	return leave(shared)
 }
 
-// export is what all exporters of one middleware and one provider share.
+// export is what all exporters of one middleware to one place share.
 type export struct {
 	m            *instrument.Middleware
-	provider     metric.MeterProvider
-	shares       int // guarded by exports
 	observables  map[*catalog.Metric]metric.Float64Observable
 	locks        locks
+	limit        limit
 	registration metric.Registration
 	detach       func()
+	whereabouts
 }
 
-func start(m *instrument.Middleware, provider metric.MeterProvider) *export {
-	e := &export{m: m, provider: provider, observables: map[*catalog.Metric]metric.Float64Observable{}}
-	meter := provider.Meter(ScopeName)
+func newExport(m *instrument.Middleware, c config) *export {
+	e := &export{m: m, limit: limit{sets: c.limit}, observables: map[*catalog.Metric]metric.Float64Observable{}}
+	e.locks = locks{of: e, wanted: c.histograms}
+	e.locate(c.provider)
+	return e
+}
+
+// start makes the instruments and has them observed.
+func (e *export) start() {
+	meter := e.provider.Meter(ScopeName)
 	var all []metric.Observable
 	for _, metric := range catalog.All() {
-		if !m.Exports(metric) {
+		if !e.m.Exports(metric) {
 			continue
 		}
-		if metric.Kind == catalog.Histogram {
-			if h, ok := newHistogram(meter, metric); ok {
-				e.locks.histograms = append(e.locks.histograms, h)
-			}
+		if metric.Kind() == catalog.Histogram {
+			e.locks.add(meter, metric)
 			continue
 		}
 		if o := observable(meter, metric); o != nil {
@@ -106,13 +117,12 @@ func start(m *instrument.Middleware, provider metric.MeterProvider) *export {
 			all = append(all, o)
 		}
 	}
-	e.detach = m.Attach(e.locks.observer)
+	e.detach = e.m.Attach(e.locks.observer)
 	registration, err := meter.RegisterCallback(e.observe, all...)
 	if err != nil {
 		otel.Handle(err)
 	}
 	e.registration = registration
-	return e
 }
 
 func (e *export) stop() error {
@@ -125,29 +135,39 @@ func (e *export) stop() error {
 
 // observe reports every series that is no histogram, as it is now.
 func (e *export) observe(_ context.Context, o metric.Observer) error {
+	if !e.reports() {
+		return nil
+	}
 	labels := attributes{locks: &e.locks}
+	sets, most := map[*catalog.Metric]int{}, 0
 	e.m.Collect(func(s *instrument.Sample) {
 		if instrument, ok := e.observables[s.Metric]; ok {
 			o.ObserveFloat64(instrument, s.Value, labels.of(s)...)
+			sets[s.Metric]++
+			most = max(most, sets[s.Metric])
 		}
 	})
+	e.limit.check(most)
 	return nil
 }
 
 // observable makes the instrument of a metric; nil if the provider cannot.
-func observable(meter metric.Meter, m *catalog.Metric) (o metric.Float64Observable) {
-	var err error
-	switch m.Kind {
-	case catalog.Counter:
-		o, err = meter.Float64ObservableCounter(m.OTel, metric.WithDescription(m.Help), metric.WithUnit(m.Unit))
-	case catalog.UpDownCounter:
-		o, err = meter.Float64ObservableUpDownCounter(m.OTel, metric.WithDescription(m.Help), metric.WithUnit(m.Unit))
-	default:
-		o, err = meter.Float64ObservableGauge(m.OTel, metric.WithDescription(m.Help), metric.WithUnit(m.Unit))
-	}
+func observable(meter metric.Meter, m *catalog.Metric) metric.Float64Observable {
+	o, err := newObservable(meter, m)
 	if err != nil {
 		otel.Handle(err)
 		return nil
 	}
 	return o
+}
+
+func newObservable(meter metric.Meter, m *catalog.Metric) (metric.Float64Observable, error) {
+	switch m.Kind() {
+	case catalog.Counter:
+		return meter.Float64ObservableCounter(m.OTel(), metric.WithDescription(m.Help()), metric.WithUnit(m.Unit()))
+	case catalog.UpDownCounter:
+		return meter.Float64ObservableUpDownCounter(m.OTel(), metric.WithDescription(m.Help()), metric.WithUnit(m.Unit()))
+	default:
+		return meter.Float64ObservableGauge(m.OTel(), metric.WithDescription(m.Help()), metric.WithUnit(m.Unit()))
+	}
 }

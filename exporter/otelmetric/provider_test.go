@@ -71,7 +71,7 @@ func TestWhatTheProviderRefusesGoesToTheHandlerAndElectionsGoOn(t *testing.T) {
 	}
 	refused := 1 // the callback
 	for _, m := range catalog.All() {
-		if m.Kind == catalog.Counter || m.Kind == catalog.Histogram {
+		if m.Kind() == catalog.Counter || m.Kind() == catalog.Histogram {
 			refused++
 		}
 	}
@@ -116,7 +116,7 @@ func (b bindable) Record(_ context.Context, _ float64, opts ...metric.RecordOpti
 }
 
 func (b bindable) Finish(_ context.Context, attrs ...attribute.KeyValue) {
-	if b.name == catalog.AcquireDuration.OTel {
+	if b.name == catalog.AcquireDuration.OTel() {
 		*b.calls = append(*b.calls, fmt.Sprintf("finish %s %s", b.name, attributes(attribute.NewSet(attrs...))))
 	}
 }

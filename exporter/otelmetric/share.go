@@ -2,10 +2,11 @@ package otelmetric
 
 import (
 	"errors"
-	"reflect"
+	"slices"
 	"sync"
+	"weak"
 
-	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
 
 	"github.com/leaderscope/leaderscope/instrument"
 )
@@ -13,45 +14,113 @@ import (
 // ErrOtherMiddleware says that the provider already has the series of another
 // Middleware: theirs would add up under the same names, and gauges would
 // overwrite each other.
-var ErrOtherMiddleware = errors.New("leaderscope: another middleware exports to this meter provider; share one middleware, or give each a provider of its own")
+var ErrOtherMiddleware = errors.New("leaderscope: another middleware exports to this meter provider; share one middleware, or give each its own provider")
 
 // exports holds what is exported now. The SDK adds up two callbacks that
 // observe one series, so a service that is built twice must find the first.
+// It keeps nothing alive: providers and middlewares that are dropped without
+// Close go with their exports.
 var exports struct {
-	sync.Mutex
-	by map[metric.MeterProvider]*export
+	// joining is held around calls of the API, which wait for a collection
+	// that runs; so nothing that a collection calls may take it.
+	joining sync.Mutex
+
+	mu       sync.Mutex // held for no foreign call
+	open     []weak.Pointer[export]
+	arrivals uint64
 }
 
-func join(m *instrument.Middleware, p metric.MeterProvider) (*export, error) {
-	if !reflect.TypeOf(p).Comparable() {
-		return start(m, p), nil
-	}
-	exports.Lock()
-	defer exports.Unlock()
-	e := exports.by[p]
-	switch {
-	case e == nil:
-		e = start(m, p)
-		if exports.by == nil {
-			exports.by = map[metric.MeterProvider]*export{}
-		}
-		exports.by[p] = e
-	case e.m != m:
+// join finds the export of m to a place, or makes one.
+func join(m *instrument.Middleware, c config) (*export, error) {
+	exports.joining.Lock()
+	defer exports.joining.Unlock()
+	tidy()
+	e := newExport(m, c)
+	exports.mu.Lock()
+	switch first := occupant(e); {
+	case first == nil:
+	case first.m != m:
+		exports.mu.Unlock()
 		return nil, ErrOtherMiddleware
+	default:
+		first.shares++
+		exports.mu.Unlock()
+		return first, nil
 	}
-	e.shares++
+	e.shares = 1
+	exports.open = append(exports.open, weak.Make(e))
+	e.settle()
+	exports.mu.Unlock()
+	e.start()
 	return e, nil
 }
 
+// leave takes a share away.
 func leave(e *export) error {
-	exports.Lock()
-	defer exports.Unlock()
+	exports.joining.Lock()
+	defer exports.joining.Unlock()
+	exports.mu.Lock()
 	e.shares--
-	if e.shares > 0 {
+	last := e.shares == 0
+	exports.mu.Unlock()
+	if !last {
 		return nil
 	}
-	if exports.by[e.provider] == e {
-		delete(exports.by, e.provider)
+	return end(e)
+}
+
+// end stops an export and hands its place to the next. The caller holds
+// joining. The callback goes first: for the length of a scrape a place may
+// have no series, but never each of them twice.
+func end(e *export) error {
+	err := e.stop()
+	exports.mu.Lock()
+	defer exports.mu.Unlock()
+	exports.open = slices.DeleteFunc(exports.open, func(p weak.Pointer[export]) bool { return p.Value() == e || p.Value() == nil })
+	for _, x := range live() {
+		x.yield()
 	}
-	return e.stop()
+	return err
+}
+
+// tidy finds out what has become of the exports that are open. The caller
+// holds joining.
+func tidy() {
+	exports.mu.Lock()
+	open := live()
+	exports.mu.Unlock()
+	for _, e := range open {
+		if isShutDown(e) {
+			_ = end(e) // the provider that could complain is gone; ending twice is harmless
+			continue
+		}
+		e.arrive()
+	}
+}
+
+// isShutDown reports whether the provider gives nothing but no-op meters.
+func isShutDown(e *export) bool {
+	_, noop := e.provider.Meter(ScopeName).(noop.Meter)
+	return noop
+}
+
+// live are the open exports that are still in use. The caller holds mu.
+func live() []*export {
+	var all []*export
+	for _, p := range exports.open {
+		if e := p.Value(); e != nil {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// occupant is the export that reports in the place of e. The caller holds mu.
+func occupant(e *export) *export {
+	for _, x := range live() {
+		if x != e && !x.silent.Load() && x.meets(&e.whereabouts) {
+			return x
+		}
+	}
+	return nil
 }

@@ -37,7 +37,7 @@ func ExampleRegister() {
 	if err != nil {
 		panic(err)
 	}
-	n, err := testutil.GatherAndCount(registry, catalog.Acquired.Name)
+	n, err := testutil.GatherAndCount(registry, catalog.Acquired.Name())
 	fmt.Println(n, err)
 	// Output:
 	// reporting

@@ -32,13 +32,13 @@ func newLabels(constant prometheus.Labels) labels {
 		for name, value := range constant {
 			sources = append(sources, source{name: name, fixed: pair(name, value)})
 		}
-		if m.PerLock {
-			sources = append(sources, source{name: catalog.LockName.Name, lock: true})
+		if m.PerLock() {
+			sources = append(sources, source{name: catalog.LockName.Name(), lock: true})
 		}
-		for i, l := range m.Labels {
-			s := source{name: l.Name, index: i}
-			for _, value := range l.Values {
-				s.known = append(s.known, pair(l.Name, value))
+		for i, l := range m.Labels() {
+			s := source{name: l.Name(), index: i}
+			for _, value := range l.Values() {
+				s.known = append(s.known, pair(l.Name(), value))
 			}
 			sources = append(sources, s)
 		}

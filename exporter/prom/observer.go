@@ -38,7 +38,7 @@ func (l *locks) find(label string) *observer {
 // observer keeps what the core does not: native histograms, exemplars. The
 // methods of a nil observer answer that there is nothing.
 type observer struct {
-	of    *Collector
+	of    *collector
 	label string
 	kept  []kept
 }
@@ -47,21 +47,24 @@ type observer struct {
 type kept struct {
 	metric    *catalog.Metric
 	native    prometheus.Histogram
+	observed  *atomic.Bool // native has an observation
 	exemplars exemplars
 }
 
 // observer makes the observer of a label.
-func (c *Collector) observer(label string) instrument.Observer {
+func (c *collector) observer(label string) instrument.Observer {
 	o := &observer{of: c, label: label}
 	for _, m := range catalog.All() {
-		if m.Kind != catalog.Histogram || !c.m.Exports(m) {
+		if m.Kind() != catalog.Histogram || !c.m.Exports(m) {
 			continue
 		}
 		k := kept{metric: m}
 		if c.config.native() {
-			k.native = c.newNative(m, label)
+			if k.native, k.observed = c.newNative(m, label), new(atomic.Bool); k.native == nil {
+				continue
+			}
 		} else {
-			k.exemplars = make(exemplars, len(m.Bounds)+1)
+			k.exemplars = make(exemplars, m.NumBuckets())
 		}
 		o.kept = append(o.kept, k)
 	}
@@ -78,16 +81,16 @@ func (c *Collector) observer(label string) instrument.Observer {
 func newVectors(c config) map[*catalog.Metric]*prometheus.HistogramVec {
 	vectors := map[*catalog.Metric]*prometheus.HistogramVec{}
 	for _, m := range catalog.All() {
-		if m.Kind != catalog.Histogram || !c.native() {
+		if m.Kind() != catalog.Histogram || !c.native() {
 			continue
 		}
 		opts := prometheus.HistogramOpts{
-			Name: m.Name, Help: m.Help, ConstLabels: c.constant,
+			Name: m.Name(), Help: m.Help(), ConstLabels: c.constant,
 			NativeHistogramBucketFactor: bucketFactor, NativeHistogramMaxBucketNumber: maxBuckets,
 			NativeHistogramZeroThreshold: prometheus.NativeHistogramZeroThresholdZero,
 		}
 		if c.histograms == ClassicAndNative {
-			opts.Buckets = m.Bounds
+			opts.Buckets = m.Bounds()
 		}
 		vectors[m] = prometheus.NewHistogramVec(opts, labelNames(m))
 	}
@@ -95,8 +98,8 @@ func newVectors(c config) map[*catalog.Metric]*prometheus.HistogramVec {
 }
 
 // newNative takes a histogram out of its vector: the observer alone keeps it,
-// so that a label which goes and comes back at once begins anew.
-func (c *Collector) newNative(m *catalog.Metric, label string) prometheus.Histogram {
+// so that a label which goes and comes back at once begins again at zero.
+func (c *collector) newNative(m *catalog.Metric, label string) prometheus.Histogram {
 	v := c.vectors[m]
 	h, err := v.GetMetricWithLabelValues(label)
 	if err != nil {
@@ -114,17 +117,20 @@ func (o *observer) Observe(ctx context.Context, m *catalog.Metric, v float64) {
 	}
 	span := trace.SpanContextFromContext(ctx)
 	sampled := o.of.config.exemplars && span.IsSampled()
-	switch {
-	case k.native == nil && sampled:
-		k.exemplars.keep(m, span, v)
-	case k.native == nil:
-	case sampled:
+	if k.native == nil {
+		if sampled {
+			k.exemplars.keep(m, span, v)
+		}
+		return
+	}
+	if sampled {
 		k.native.(prometheus.ExemplarObserver).ObserveWithExemplar(v, prometheus.Labels{
 			traceLabel: span.TraceID().String(), spanLabel: span.SpanID().String(),
 		})
-	default:
+	} else {
 		k.native.Observe(v)
 	}
+	k.observed.Store(true)
 }
 
 // Close forgets the label, unless it has come back already.
@@ -148,8 +154,9 @@ func (o *observer) find(m *catalog.Metric) *kept {
 	return nil
 }
 
+// native is the native histogram, once it has been observed.
 func (o *observer) native(m *catalog.Metric) prometheus.Metric {
-	if k := o.find(m); k != nil && k.native != nil {
+	if k := o.find(m); k != nil && k.native != nil && k.observed.Load() {
 		return k.native
 	}
 	return nil
@@ -179,11 +186,7 @@ type exemplar struct {
 }
 
 func (e exemplars) keep(m *catalog.Metric, span trace.SpanContext, v float64) {
-	i := 0
-	for i < len(m.Bounds) && v > m.Bounds[i] {
-		i++
-	}
-	e[i].Store(&exemplar{span, v, time.Now()})
+	e[m.BucketOf(v)].Store(&exemplar{span, v, time.Now()})
 }
 
 func (e exemplars) of(i int) *dto.Exemplar {

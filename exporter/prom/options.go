@@ -1,6 +1,7 @@
 package prom
 
 import (
+	"fmt"
 	"maps"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,7 +22,20 @@ const (
 	ClassicAndNative
 )
 
-// Option configures a Collector. Nil options are ignored.
+// String is the form in words.
+func (h Histograms) String() string {
+	switch h {
+	case Classic:
+		return "classic"
+	case Native:
+		return "native"
+	case ClassicAndNative:
+		return "classic and native"
+	}
+	return fmt.Sprintf("Histograms(%d)", int(h))
+}
+
+// Option configures an Exporter. Nil options are ignored.
 type Option func(*config)
 
 type config struct {
@@ -30,7 +44,8 @@ type config struct {
 	constant   prometheus.Labels
 }
 
-// WithHistograms sets the form of histograms, Classic if not set.
+// WithHistograms sets the form of histograms, Classic if not set. A histogram
+// appears with its first observation.
 func WithHistograms(h Histograms) Option { return func(c *config) { c.histograms = h } }
 
 // WithExemplars keeps, beside the values of histograms, the trace of the last
@@ -39,19 +54,23 @@ func WithHistograms(h Histograms) Option { return func(c *config) { c.histograms
 func WithExemplars() Option { return func(c *config) { c.exemplars = true } }
 
 // WithConstLabels adds labels to every series. They come from the program, not
-// from lock names, and are not redacted.
+// from lock names, and are not redacted. A name that a series has already, or
+// that Prometheus reserves, is an error of Register.
 func WithConstLabels(l prometheus.Labels) Option {
 	return func(c *config) { c.constant = maps.Clone(l) }
 }
 
-func newConfig(opts []Option) config {
+func newConfig(opts []Option) (config, error) {
 	var c config
 	for _, o := range opts {
 		if o != nil {
 			o(&c)
 		}
 	}
-	return c
+	if c.histograms < Classic || c.histograms > ClassicAndNative {
+		return c, fmt.Errorf("leaderscope: WithHistograms(%d): unknown form; valid forms: Classic, Native, ClassicAndNative", int(c.histograms))
+	}
+	return c, nil
 }
 
 func (c config) equal(d config) bool {

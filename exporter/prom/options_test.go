@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
@@ -30,11 +32,11 @@ func histogram(t *testing.T, g prometheus.Gatherer, m *catalog.Metric) *dto.Hist
 		t.Fatal(err)
 	}
 	for _, f := range families {
-		if f.GetName() == m.Name {
+		if f.GetName() == m.Name() {
 			return f.GetMetric()[0].GetHistogram()
 		}
 	}
-	t.Fatalf("no %s", m.Name)
+	t.Fatalf("no %s", m.Name())
 	return nil
 }
 
@@ -50,9 +52,9 @@ func TestHistogramsAreClassicNativeOrBoth(t *testing.T) {
 		buckets int
 		native  []int64 // deltas of the positive buckets
 	}{
-		prom.Classic:          {buckets: len(catalog.AcquireDuration.Bounds)},
+		prom.Classic:          {buckets: len(catalog.AcquireDuration.Bounds())},
 		prom.Native:           {native: []int64{1, 0, 0}},
-		prom.ClassicAndNative: {buckets: len(catalog.AcquireDuration.Bounds), native: []int64{1, 0, 0}},
+		prom.ClassicAndNative: {buckets: len(catalog.AcquireDuration.Bounds()), native: []int64{1, 0, 0}},
 	}
 	for form, want := range cases {
 		t.Run(fmt.Sprint(form), func(t *testing.T) {
@@ -66,8 +68,8 @@ func TestHistogramsAreClassicNativeOrBoth(t *testing.T) {
 					t.Fatal(err)
 				}
 				e := m.Election("x")
-				if h := histogram(t, r, catalog.AcquireDuration); h.GetSampleCount() != 0 || len(h.GetBucket()) != want.buckets || (h.Schema != nil) != (want.native != nil) {
-					t.Errorf("from construction: %v", h)
+				if text := scrape(t, r); strings.Contains(text, catalog.AcquireDuration.Name()) {
+					t.Errorf("before the first observation:\n%s", text)
 				}
 				runs(context.Background(), e)
 				h := histogram(t, r, catalog.AcquireDuration)
@@ -92,21 +94,69 @@ func TestANativeHistogramGoesWithItsLockAndBeginsAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := prometheus.NewPedanticRegistry()
-		c, err := prom.Register(r, m, prom.WithHistograms(prom.Native))
-		if err != nil {
-			t.Fatal(err)
-		}
+		exporter := register(t, r, m, prom.WithHistograms(prom.Native))
 		e := m.Election("x")
 		runs(context.Background(), e)
 		e.Forget()
-		m.Election("x")
-		if h := histogram(t, r, catalog.AcquireDuration); h.GetSampleCount() != 0 {
-			t.Errorf("%d observations of a lock that is gone", h.GetSampleCount())
+		e = m.Election("x")
+		if text := scrape(t, r); strings.Contains(text, catalog.AcquireDuration.Name()) {
+			t.Errorf("observations of a lock that is gone:\n%s", text)
 		}
-		c.Close()
-		c.Close()
-		runs(context.Background(), m.Election("x"))
+		runs(context.Background(), e)
+		if h := histogram(t, r, catalog.AcquireDuration); h.GetSampleCount() != 3 {
+			t.Errorf("%d observations, want 3", h.GetSampleCount())
+		}
+		closeIt(t, exporter)
+
+		// What was closed listens no more: another one begins anew.
+		runs(context.Background(), e)
+		defer closeIt(t, register(t, r, m, prom.WithHistograms(prom.Native)))
+		runs(context.Background(), e)
+		if h := histogram(t, r, catalog.AcquireDuration); h.GetSampleCount() != 3 {
+			t.Errorf("%d observations since it was registered again, want 3", h.GetSampleCount())
+		}
 	})
+}
+
+func TestANativeHistogramThatCameLateBeginsWithItsOwnFirstObservation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, r := newMiddleware(t), prometheus.NewPedanticRegistry()
+		e := m.Election("x")
+		runs(context.Background(), e)
+		defer closeIt(t, register(t, r, m, prom.WithHistograms(prom.Native)))
+		if text := scrape(t, r); strings.Contains(text, catalog.AcquireDuration.Name()) {
+			t.Errorf("before an observation:\n%s", text)
+		}
+		runs(context.Background(), e)
+		if h := histogram(t, r, catalog.AcquireDuration); h.GetSampleCount() != 3 {
+			t.Errorf("%d observations, want 3", h.GetSampleCount())
+		}
+	})
+}
+
+func TestNothingKeepsARegistryAliveAfterClose(t *testing.T) {
+	m := newMiddleware(t)
+	for _, form := range []prom.Histograms{prom.Classic, prom.Native} {
+		registry, exporter := func() (weak.Pointer[prometheus.Registry], *prom.Exporter) {
+			r := prometheus.NewRegistry()
+			e := register(t, r, m, prom.WithHistograms(form), prom.WithExemplars())
+			_, _ = m.Election("x").Acquire(context.Background(), electtest.Fails(instrument.ErrContended))
+			scrape(t, r)
+			closeIt(t, e)
+			return weak.Make(r), e
+		}()
+		for range 50 {
+			if runtime.GC(); registry.Value() == nil {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if registry.Value() != nil {
+			t.Errorf("%s: it is still there", form)
+		}
+		runtime.KeepAlive(exporter)
+	}
+	runtime.KeepAlive(m)
 }
 
 func sampled(flags trace.TraceFlags) context.Context {
@@ -212,35 +262,75 @@ func TestC55ASecondBuildSharesOrIsAnError(t *testing.T) {
 			if errors.Is(err, prom.ErrRegistered) != c.fails || (err != nil) != c.fails {
 				t.Fatalf("second build: %v", err)
 			}
-			if !c.fails && (first == second) == c.other {
-				t.Errorf("shared: %v", first == second)
+			m.Election("x")
+			labels := map[bool]int{false: 1, true: 2}[c.other && !c.fails]
+			if n := strings.Count(scrape(t, r), "\nleader_redaction_overflows_total{"); n != labels {
+				t.Errorf("exported %d times, want %d", n, labels)
 			}
-			scrape(t, r)
+			closeIt(t, first)
+			if !c.fails {
+				closeIt(t, second)
+			}
+			if text := scrape(t, r); text != "" {
+				t.Errorf("after all are closed:\n%s", text)
+			}
 		})
 	}
 }
 
-func TestAConstantLabelThatIsTakenIsNamed(t *testing.T) {
-	m, _ := instrument.New()
-	_, err := prom.Register(prometheus.NewRegistry(), m, prom.WithConstLabels(prometheus.Labels{catalog.LockName.Name: "x"}))
-	if err == nil || errors.Is(err, prom.ErrRegistered) || !strings.Contains(err.Error(), catalog.LockName.Name) {
+func TestAConstantLabelThatNoSeriesCanHaveIsNamedInEveryForm(t *testing.T) {
+	label := func(name string) prometheus.Labels { return prometheus.Labels{name: "x"} }
+	for _, form := range []prom.Histograms{prom.Classic, prom.Native, prom.ClassicAndNative} {
+		for _, name := range []string{"le", "quantile", "__x", "", "lock.name", catalog.LockName.Name(), catalog.NotAcquired.Labels()[0].Name(), catalog.ElectorInfo.Labels()[1].Name()} {
+			for way, c := range map[string]struct {
+				registerer prometheus.Registerer
+				constant   prometheus.Labels
+			}{
+				"by option":  {registerer: prometheus.NewRegistry(), constant: label(name)},
+				"by wrapper": {registerer: prometheus.WrapRegistererWith(label(name), prometheus.NewRegistry())},
+			} {
+				_, err := prom.Register(c.registerer, newMiddleware(t), prom.WithHistograms(form), prom.WithConstLabels(c.constant))
+				if err == nil || errors.Is(err, prom.ErrRegistered) || !strings.Contains(err.Error(), fmt.Sprintf("%q", name)) {
+					t.Errorf("%s %q %s: %v", form, name, way, err)
+				}
+			}
+		}
+	}
+}
+
+func TestARegistererWithAPrefixIsRefusedAndLeavesNothingBehind(t *testing.T) {
+	r, m := prometheus.NewPedanticRegistry(), newMiddleware(t)
+	_, err := prom.Register(prometheus.WrapRegistererWithPrefix("app_", r), m)
+	if err == nil || errors.Is(err, prom.ErrRegistered) || !strings.Contains(err.Error(), `"app_"`) {
 		t.Errorf("%v", err)
+	}
+	defer closeIt(t, register(t, r, m)) // as the error says
+	if text := scrape(t, r); strings.Contains(text, "app_") || !strings.Contains(text, "\nleader_redaction_info{") {
+		t.Error(text)
+	}
+}
+
+func TestAFormOfHistogramsThatDoesNotExistIsAnError(t *testing.T) {
+	for _, form := range []prom.Histograms{-1, 3} {
+		if _, err := prom.Register(prometheus.NewRegistry(), newMiddleware(t), prom.WithHistograms(form)); err == nil || !strings.Contains(err.Error(), fmt.Sprint(int(form))) {
+			t.Errorf("%v: %v", form, err)
+		}
+	}
+	got := fmt.Sprint(prom.Classic, prom.Native, prom.ClassicAndNative, prom.Histograms(7))
+	if want := "classic native classic and native Histograms(7)"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
 func TestTwoMiddlewaresUnderWrappedRegisterersShareOneRegistry(t *testing.T) {
 	r := prometheus.NewPedanticRegistry()
 	for _, pool := range []string{"a", "b"} {
-		m, _ := instrument.New()
+		m := newMiddleware(t)
 		wrapped := prometheus.WrapRegistererWith(prometheus.Labels{"pool": pool}, r)
-		first, err := prom.Register(wrapped, m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if second, err := prom.Register(wrapped, m); err != nil || first != second {
-			t.Errorf("built twice: %v", err)
-		}
+		first, second := register(t, wrapped, m), register(t, wrapped, m)
 		m.Election("x")
+		closeIt(t, first)
+		defer closeIt(t, second)
 	}
 	if n := strings.Count(scrape(t, r), "\nleader_active{"); n != 2 {
 		t.Errorf("%d locks, want 2", n)
@@ -256,8 +346,8 @@ func TestGroupsThatAreLeftOutHaveNoNativeHistogramEither(t *testing.T) {
 	if _, err := prom.Register(r, m, prom.WithHistograms(prom.Native)); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = m.Election("x").Acquire(context.Background(), electtest.Fails(instrument.ErrContended))
-	if text := scrape(t, r); strings.Contains(text, catalog.AcquireDuration.Name) || !strings.Contains(text, catalog.ExecutionDuration.Name) {
+	_ = m.Election("x").Run(context.Background(), electtest.Wins(instrument.NewLease(nil)), func(context.Context, *instrument.Term) error { return nil })
+	if text := scrape(t, r); strings.Contains(text, catalog.AcquireDuration.Name()) || !strings.Contains(text, catalog.ExecutionDuration.Name()) {
 		t.Errorf("%s", text)
 	}
 }
@@ -276,7 +366,7 @@ func TestScrapingWhileRecordingAndForgettingIsSafe(t *testing.T) {
 		for w := range 4 {
 			workers.Go(func() {
 				for i := range 200 {
-					e := m.Election(fmt.Sprint("lock-", (w+i)%5))
+					e := named(m, fmt.Sprint("lock-", (w+i)%5))
 					_, _ = e.Acquire(sampled(trace.FlagsSampled), electtest.Fails(instrument.ErrContended))
 					e.Forget()
 				}

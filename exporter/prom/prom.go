@@ -1,124 +1,174 @@
-// Package prom exports a Middleware through client_golang: a Collector that
+// Package prom exports a Middleware through client_golang: a collector that
 // reads the core when it is scraped. Names, labels and help texts are the
-// catalogue's. It keeps counts of its own only for native histograms, which
+// catalogue's. It keeps its own counts only for native histograms, which
 // the core has not.
+//
+// Metric names cannot get a prefix, since rules and dashboards look for them:
+// Register refuses a registerer that adds one. Constant labels tell apart what
+// a prefix would.
 package prom
 
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/leaderscope/leaderscope/exporter/internal/registerer"
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
-// Collector collects the series of one Middleware. It is safe for concurrent
-// use.
-type Collector struct {
-	m       *instrument.Middleware
-	config  config
-	marker  *prometheus.Desc
-	descs   map[*catalog.Metric]*prometheus.Desc
-	labels  labels
-	vectors map[*catalog.Metric]*prometheus.HistogramVec // of native histograms
-	locks   locks
+// ErrRegistered says that a registry cannot take another exporter: it has one
+// of another Middleware, one of the same with other options, or an
+// OpenTelemetry pipeline of it.
+var ErrRegistered = errors.New("leaderscope: this registry has another middleware, or this one by other means or with other options; share one exporter, or tell two middlewares apart by WithConstLabels")
 
-	attach sync.Once
-	detach func()
+// Exporter has a Middleware scraped from a registry until it is closed. It is
+// safe for concurrent use.
+type Exporter struct {
+	mu     sync.Mutex
+	shared *collector // nil once closed
 }
 
-// New makes a Collector, to be registered by the caller. Several Collectors
-// may read one Middleware; they show the same counts.
+// Register has m scraped from r. With native histograms or exemplars it
+// listens to observations from here on, so call it before the first election.
+// A nil Middleware exports nothing.
 //
-// With native histograms or exemplars the Collector listens to observations
-// from here on, so make it before the first election; Close ends that.
-func New(m *instrument.Middleware, opts ...Option) *Collector {
-	c := newCollector(m, newConfig(opts))
-	c.listen()
-	return c
-}
-
-func newCollector(m *instrument.Middleware, cfg config) *Collector {
-	c := &Collector{m: m, config: cfg, marker: marker(m), descs: map[*catalog.Metric]*prometheus.Desc{}, labels: newLabels(cfg.constant), vectors: newVectors(cfg)}
-	for _, metric := range catalog.All() {
-		c.descs[metric] = prometheus.NewDesc(metric.Name, metric.Help, labelNames(metric), cfg.constant)
+// If m is registered there already with the same options, what is there is
+// shared, so that building a service twice on one registry is no error and
+// loses no counts; the last Close ends it. Anything else that r has of
+// leaderscope is ErrRegistered, unless constant labels tell two Middlewares
+// apart. A registerer that adds a prefix to names, or a constant label that
+// the series cannot have, is an error that names it.
+func Register(r prometheus.Registerer, m *instrument.Middleware, opts ...Option) (*Exporter, error) {
+	if m == nil {
+		return &Exporter{}, nil
 	}
-	return c
+	cfg, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := registerer.Check(r, cfg.constant); err != nil {
+		return nil, err
+	}
+	shared, err := join(r, m, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &Exporter{shared: shared}, nil
 }
 
-// marker describes a series that is never collected. A registry refuses a
-// second Collector of one middleware by it, whatever its constant labels:
-// every count would be there twice.
-func marker(m *instrument.Middleware) *prometheus.Desc {
-	return prometheus.NewDesc("leaderscope_collector", "Never collected: marks a registry that has a middleware.", nil,
-		prometheus.Labels{"middleware": fmt.Sprintf("%p", m)})
+// Close takes this exporter's share away; with the last one the series leave
+// the registry. Elections continue. Closing again, or closing nil, does
+// nothing. It returns nil.
+func (e *Exporter) Close() error {
+	if e == nil {
+		return nil
+	}
+	e.mu.Lock()
+	shared := e.shared
+	e.shared = nil
+	e.mu.Unlock()
+	if shared != nil {
+		shared.leave()
+	}
+	return nil
 }
 
-// ErrRegistered says that a registry cannot take another Collector: it has one
-// of another Middleware, or one of the same with other options.
-var ErrRegistered = errors.New("leaderscope: this registry has another middleware, or this one with other options; share one collector, or tell two middlewares apart by WithConstLabels")
+// registering is held while a collector comes or goes, so that no exporter shares
+// one that is just leaving.
+var registering sync.Mutex
 
-// Register makes a Collector of m and registers it with r. If m is registered
-// there already with the same options, the first Collector is returned, so
-// that building a service twice on one registry is no error and loses no
-// counts. Anything else that r has of leaderscope is ErrRegistered, unless
-// constant labels tell two Middlewares apart.
-func Register(r prometheus.Registerer, m *instrument.Middleware, opts ...Option) (*Collector, error) {
-	c := newCollector(m, newConfig(opts))
+// join finds the collector of m in r, or registers one.
+func join(r prometheus.Registerer, m *instrument.Middleware, cfg config) (*collector, error) {
+	registering.Lock()
+	defer registering.Unlock()
+	c := newCollector(r, m, cfg)
 	err := r.Register(c)
 	if err == nil {
-		c.listen()
+		c.start()
 		return c, nil
 	}
 	var registered prometheus.AlreadyRegisteredError
 	if errors.As(err, &registered) {
-		first, ok := registered.ExistingCollector.(*Collector)
-		if ok && first.m == m && first.config.equal(c.config) {
-			return first, nil
+		first, ok := registered.ExistingCollector.(*collector)
+		if !ok || first.m != m || !first.config.equal(cfg) {
+			return nil, ErrRegistered
 		}
-		return nil, ErrRegistered
+		first.shares++
+		return first, nil
 	}
-	if invalid := prometheus.NewRegistry().Register(c); invalid != nil { // no registry would have it
-		return nil, fmt.Errorf("leaderscope: register: %w", invalid)
+	if strings.Contains(err.Error(), " is invalid: ") { // a wrapper's label that no registry takes
+		return nil, fmt.Errorf("leaderscope: register: %w", err)
 	}
 	return nil, fmt.Errorf("%w: %w", ErrRegistered, err)
 }
 
-// listen attaches the Collector to the core where it needs every observation.
-func (c *Collector) listen() {
-	if !c.config.listens() {
-		return
-	}
-	c.attach.Do(func() { c.detach = c.m.Attach(c.observer) })
+// collector is what all exporters of one Middleware and one registry share.
+type collector struct {
+	m       *instrument.Middleware
+	config  config
+	descs   map[*catalog.Metric]*prometheus.Desc
+	bounds  map[*catalog.Metric][]float64
+	marker  *prometheus.Desc
+	labels  labels
+	vectors map[*catalog.Metric]*prometheus.HistogramVec // of native histograms
+	locks   locks
+
+	registerer prometheus.Registerer
+	shares     int // guarded by registering
+	detach     func()
 }
 
-// Close ends what New or Register started; a closed Collector still collects
-// counters, gauges and classic histograms. Unregister it first. Closing again
-// does nothing.
-func (c *Collector) Close() {
-	c.attach.Do(func() {})
-	if c.detach != nil {
-		c.detach()
+func newCollector(r prometheus.Registerer, m *instrument.Middleware, cfg config) *collector {
+	c := &collector{
+		m: m, config: cfg, registerer: r,
+		descs: map[*catalog.Metric]*prometheus.Desc{}, bounds: map[*catalog.Metric][]float64{}, marker: registerer.Marker(m),
+		labels: newLabels(cfg.constant), vectors: newVectors(cfg),
 	}
+	for _, metric := range catalog.All() {
+		c.descs[metric] = prometheus.NewDesc(metric.Name(), metric.Help(), labelNames(metric), cfg.constant)
+		c.bounds[metric] = metric.Bounds()
+	}
+	return c
+}
+
+// start attaches the collector to the core where it needs every observation.
+func (c *collector) start() {
+	c.shares = 1
+	c.detach = func() {}
+	if c.config.listens() {
+		c.detach = c.m.Attach(c.observer)
+	}
+}
+
+func (c *collector) leave() {
+	registering.Lock()
+	defer registering.Unlock()
+	if c.shares--; c.shares > 0 {
+		return
+	}
+	c.registerer.Unregister(c)
+	c.detach()
 }
 
 // labelNames are lock_name, where the metric has it, and the metric's own.
 func labelNames(m *catalog.Metric) []string {
 	var names []string
-	if m.PerLock {
-		names = append(names, catalog.LockName.Name)
+	if m.PerLock() {
+		names = append(names, catalog.LockName.Name())
 	}
-	for _, l := range m.Labels {
-		names = append(names, l.Name)
+	for _, l := range m.Labels() {
+		names = append(names, l.Name())
 	}
 	return names
 }
 
 // Describe implements prometheus.Collector.
-func (c *Collector) Describe(descs chan<- *prometheus.Desc) {
+func (c *collector) Describe(descs chan<- *prometheus.Desc) {
 	descs <- c.marker
 	for _, metric := range catalog.All() {
 		descs <- c.descs[metric]
@@ -126,7 +176,7 @@ func (c *Collector) Describe(descs chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector.
-func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
+func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	s := scrape{c: c, metrics: metrics}
 	c.m.Collect(s.add)
 }

@@ -2,6 +2,7 @@ package prom_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"net/http/httptest"
 	"os"
@@ -29,10 +30,7 @@ const s = time.Second
 
 func hashed(t *testing.T) *redact.Policy {
 	t.Helper()
-	p, err := scenario.Redactor()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := scenario.Redactor()
 	return p
 }
 
@@ -47,6 +45,27 @@ func newRegistry(t *testing.T, opts ...instrument.Option) (*instrument.Middlewar
 		t.Fatal(err)
 	}
 	return m, r
+}
+
+// named is the handle of a name that is made at run time.
+func named(m *instrument.Middleware, name string, opts ...instrument.ElectionOption) *instrument.Election {
+	return m.Named(name, opts...)
+}
+
+func register(t *testing.T, r prometheus.Registerer, m *instrument.Middleware, opts ...prom.Option) *prom.Exporter {
+	t.Helper()
+	e, err := prom.Register(r, m, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func closeIt(t *testing.T, e *prom.Exporter) {
+	t.Helper()
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 func scrape(t *testing.T, g prometheus.Gatherer) string {
@@ -94,7 +113,7 @@ func TestOneScriptedScenarioGivesTheGoldenExposition(t *testing.T) {
 	})
 }
 
-func TestAStandbyShowsEverythingAtZeroAndPromlintIsSilent(t *testing.T) {
+func TestAStandbyShowsCountersAndGaugesAtZeroAndPromlintIsSilent(t *testing.T) {
 	m, r := newRegistry(t, instrument.WithRedactor(hashed(t)))
 	m.Election("tenant-42/primary", instrument.Hold(), instrument.LeaseDuration(15*s), instrument.Backend("etcd"))
 	golden(t, "standby.prom", scrape(t, r))
@@ -106,7 +125,7 @@ func TestAStandbyShowsEverythingAtZeroAndPromlintIsSilent(t *testing.T) {
 
 func TestC23ErrorTextsNeverLeaveTheProcess(t *testing.T) {
 	m, r := newRegistry(t)
-	e := m.Election("tenant-42/orders")
+	e := m.Named("tenant-42/orders")
 	for i := range 500 {
 		err := &netError{port: 40000 + i}
 		_, _ = e.Acquire(context.Background(), electtest.Fails(err))
@@ -127,43 +146,65 @@ type netError struct{ port int }
 func (e *netError) Error() string {
 	return "dial postgres://app:hunter2@10.0.0.1/tenant-42/orders: refused"
 }
+func (e *netError) Timeout() bool   { return false }
+func (e *netError) Temporary() bool { return false }
 
 func TestC55BuildingTwiceOnOneRegistryLosesNothing(t *testing.T) {
-	m, r := newRegistry(t, instrument.WithRedactor(redact.Raw()))
-	again, err := prom.Register(r, m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := newMiddleware(t)
+	r := prometheus.NewPedanticRegistry()
+	first, second := register(t, r, m), register(t, r, m)
 	for _, e := range []*instrument.Election{m.Election("x"), m.Election("x")} {
 		for range 5 {
 			_, _ = e.Acquire(context.Background(), electtest.Fails(instrument.ErrContended))
 		}
 	}
-	if want := `leader_attempts_total{lock_name="x"} 10`; !strings.Contains(scrape(t, r), want) {
-		t.Errorf("want %s", want)
+	ten := `leader_attempts_total{lock_name="x"} 10`
+	shows := func(when, want string) {
+		t.Helper()
+		if text := scrape(t, r); !strings.Contains(text, want) || want == "" && text != "" {
+			t.Errorf("%s: want %q in\n%s", when, want, text)
+		}
 	}
-	other, err := instrument.New()
+	shows("built twice", ten)
+	if _, err := prom.Register(r, newMiddleware(t)); !errors.Is(err, prom.ErrRegistered) {
+		t.Errorf("another middleware: %v", err)
+	}
+	closeIt(t, first)
+	closeIt(t, first) // closing again is no second share
+	shows("one of two closed", ten)
+	closeIt(t, second)
+	shows("both closed", "")
+	other := newMiddleware(t)
+	closeIt(t, register(t, r, other)) // there is room now
+	defer closeIt(t, register(t, r, m))
+	shows("built again", ten)
+}
+
+func newMiddleware(t *testing.T, opts ...instrument.Option) *instrument.Middleware {
+	t.Helper()
+	m, err := instrument.New(append([]instrument.Option{instrument.WithRedactor(redact.Raw())}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := prom.Register(r, other); err == nil {
-		t.Error("another middleware on one registry must be an error")
+	return m
+}
+
+func TestANilMiddlewareExportsNothing(t *testing.T) {
+	r := prometheus.NewPedanticRegistry()
+	e := register(t, r, nil)
+	if text := scrape(t, r); text != "" {
+		t.Error(text)
 	}
-	if !r.Unregister(again) {
-		t.Error("the shared collector can be unregistered")
-	}
-	if _, err := prom.Register(r, m); err != nil {
-		t.Errorf("building again after closing: %v", err)
-	}
-	if want := `leader_attempts_total{lock_name="x"} 10`; !strings.Contains(scrape(t, r), want) {
-		t.Errorf("after building again, want %s", want)
-	}
+	closeIt(t, e)
+	closeIt(t, e)
+	closeIt(t, nil)       // as after an error
+	register(t, nil, nil) // nothing is registered with nobody
 }
 
 func TestAHostileNameDoesNotBreakTheScrape(t *testing.T) {
 	m, r := newRegistry(t, instrument.WithRedactor(redact.Raw()))
 	for _, name := range []string{"", "a\xffb", "a\nb", `a"b\`, strings.Repeat("x", 10000), "overflow"} {
-		m.Election(name, instrument.Backend("b\xff"), instrument.Family("\x00"))
+		named(m, name, instrument.Backend("b\xff"), instrument.Family("\x00"))
 	}
 	if n := strings.Count(scrape(t, r), "\nleader_active{"); n != 6 {
 		t.Errorf("%d locks, want 6", n)

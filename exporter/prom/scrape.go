@@ -22,11 +22,11 @@ const (
 // written, so they are new each time; but many to an allocation, and what the
 // series of one lock have in common is there once.
 type scrape struct {
-	c       *Collector
+	c       *collector
 	metrics chan<- prometheus.Metric
 
 	lock    *dto.LabelPair
-	bare    []*dto.LabelPair // the labels of a metric with no label of its own
+	bare    []*dto.LabelPair // the labels of a metric without other labels
 	created *timestamppb.Timestamp
 	began   time.Time
 	kept    *observer
@@ -37,7 +37,7 @@ type scrape struct {
 }
 
 func (s *scrape) add(sample *instrument.Sample) {
-	if sample.Metric.PerLock && (s.lock == nil || s.lock.GetValue() != sample.Lock) {
+	if sample.Metric.PerLock() && (s.lock == nil || s.lock.GetValue() != sample.Lock) {
 		s.begin(sample)
 	}
 	if s.created == nil || !s.began.Equal(sample.Created) {
@@ -54,7 +54,7 @@ func (s *scrape) add(sample *instrument.Sample) {
 
 // begin starts with another lock.
 func (s *scrape) begin(sample *instrument.Sample) {
-	s.lock, s.bare = pair(catalog.LockName.Name, sample.Lock), nil
+	s.lock, s.bare = pair(catalog.LockName.Name(), sample.Lock), nil
 	s.kept = s.c.locks.find(sample.Lock)
 }
 
@@ -64,17 +64,17 @@ func (s *scrape) metric(sample *instrument.Sample) *metric {
 	}
 	m := &s.free[0]
 	s.free = s.free[1:]
-	m.desc, m.kind, m.value, m.created = s.c.descs[sample.Metric], sample.Metric.Kind, sample.Value, s.created
+	m.desc, m.kind, m.value, m.created = s.c.descs[sample.Metric], sample.Metric.Kind(), sample.Value, s.created
 	m.labels = s.labels(sample)
 	if h := sample.Histogram; h != nil {
-		m.histogram = &distribution{bounds: sample.Metric.Bounds, counts: s.copy(h.Counts), sum: h.Sum, exemplars: s.kept.exemplars(sample.Metric)}
+		m.histogram = &distribution{bounds: s.c.bounds[sample.Metric], counts: s.copy(h.Counts), sum: h.Sum, exemplars: s.kept.exemplars(sample.Metric)}
 	}
 	return m
 }
 
 // labels are never appended to in place: their capacity is their length.
 func (s *scrape) labels(sample *instrument.Sample) []*dto.LabelPair {
-	bare := sample.Metric.PerLock && len(sample.Metric.Labels) == 0
+	bare := sample.Metric.PerLock() && sample.Metric.NumLabels() == 0
 	if bare && s.bare != nil {
 		return s.bare
 	}

@@ -3,6 +3,7 @@ package catalog
 // Presence texts used more than once.
 const (
 	always    = "from construction, at 0"
+	observed  = "from the first observation"
 	leaseSeen = "once a lease length is declared or seen"
 	endKnown  = "while a term with a known lease end is open"
 )
@@ -10,10 +11,10 @@ const (
 // Bounds grow by fives over long ranges, so that 30 ms and three days both
 // fall into a bucket of their own and no bound is an integer.
 var (
-	waitBounds    = []float64{0.0025, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 2.5, 12.5, 62.5, 1562.5, 39062.5}
+	waitBounds    = []float64{0.0025, 0.01, 0.025, 0.05, 0.25, 0.5, 2.5, 12.5, 62.5, 1562.5, 39062.5}
 	runBounds     = []float64{0.1, 0.5, 2.5, 12.5, 62.5, 312.5, 1562.5, 7812.5, 39062.5, 195312.5, 976562.5}
 	renewalBounds = []float64{0.0025, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 2.5, 12.5, 62.5}
-	usageBounds   = []float64{0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 1.05, 1.5, 2.5}
+	usageBounds   = []float64{0.25, 0.5, 0.7, 0.8, 0.9, 1.05, 1.5}
 )
 
 // NearLeaseBound is the bound of LeaseUsageRatio above which a run counts as
@@ -22,73 +23,77 @@ const NearLeaseBound = 0.8
 
 // The metrics. Order and meaning follow the reference in docs/metrics.md.
 var (
-	Attempts = &Metric{Name: "leader_attempts_total", OTel: "leader.attempts", Kind: Counter, Unit: "{attempt}", PerLock: true,
-		Help: "Acquisition attempts started.", Present: always, Group: GroupCore}
-	Acquired = &Metric{Name: "leader_acquired_total", OTel: "leader.acquired", Kind: Counter, Unit: "{acquisition}", PerLock: true,
-		Help: "Attempts that won: terms gained.", Present: always, Group: GroupCore}
-	NotAcquired = &Metric{Name: "leader_not_acquired_total", OTel: "leader.not_acquired", Kind: Counter, Unit: "{attempt}", PerLock: true,
-		Labels: []Label{reasonLabel},
-		Help:   "Attempts that ended without winning, by reason.", Present: always, Group: GroupCore}
-	Active = &Metric{Name: "leader_active", OTel: "leader.active", Kind: UpDownCounter, Unit: "{lock}", PerLock: true,
-		Help: "Locks under this label whose unexpired lease this process holds, computed at collection.", Present: always, Group: GroupCore}
-	Running = &Metric{Name: "leader_running", OTel: "leader.running", Kind: UpDownCounter, Unit: "{run}", PerLock: true,
-		Help: "Guarded bodies executing now, whether or not the lock is still held.", Present: always, Group: GroupExecution}
-	Pending = &Metric{Name: "leader_pending", OTel: "leader.pending", Kind: UpDownCounter, Unit: "{attempt}", PerLock: true,
-		Help: "Attempts in flight.", Present: always, Group: GroupWaiting}
-	PendingAge = &Metric{Name: "leader_pending_age_seconds", OTel: "leader.pending.age", Kind: Gauge, Unit: "s", PerLock: true,
-		Help: "Age of the oldest attempt in flight; 0 when there is none.", Present: always, Group: GroupWaiting, Stability: Experimental}
-	AcquireDuration = &Metric{Name: "leader_acquire_duration_seconds", OTel: "leader.acquire.duration", Kind: Histogram, Unit: "s", PerLock: true,
-		Bounds: waitBounds,
-		Help:   "Waiting time of finished attempts, whatever their outcome.", Present: always, Group: GroupWaiting}
-	ExecutionDuration = &Metric{Name: "leader_execution_duration_seconds", OTel: "leader.execution.duration", Kind: Histogram, Unit: "s", PerLock: true,
-		Bounds: runBounds,
-		Help:   "Duration of guarded bodies; of the term where it guarded none.", Present: always, Group: GroupExecution}
-	ExecutionFailures = &Metric{Name: "leader_execution_failures_total", OTel: "leader.execution.failures", Kind: Counter, Unit: "{run}", PerLock: true,
-		Labels: []Label{failureLabel},
-		Help:   "Guarded bodies that failed, by cause.", Present: always, Group: GroupExecution}
-	WorkAfterLoss = &Metric{Name: "leader_work_after_loss_seconds_total", OTel: "leader.work_after_loss", Kind: Counter, Unit: "s", PerLock: true,
-		Help: "Time that guarded bodies ran after their term or its lease had ended.", Present: always, Group: GroupExecution}
-	TermsEnded = &Metric{Name: "leader_terms_ended_total", OTel: "leader.terms.ended", Kind: Counter, Unit: "{term}", PerLock: true,
-		Labels: []Label{endLabel},
-		Help:   "Terms ended, by cause.", Present: always, Group: GroupCore}
-	Releases = &Metric{Name: "leader_releases_total", OTel: "leader.releases", Kind: Counter, Unit: "{release}", PerLock: true,
-		Labels: []Label{releaseLabel},
-		Help:   "Calls that gave the lock back, by result.", Present: always, Group: GroupCore}
-	Renewals = &Metric{Name: "leader_renewals_total", OTel: "leader.renewals", Kind: Counter, Unit: "{renewal}", PerLock: true,
-		Labels: []Label{renewalLabel},
-		Help:   "Lease renewals, by result.", Present: "from construction, at 0, unless the library hides its renewals", Group: GroupRenewal}
-	RenewalDuration = &Metric{Name: "leader_renewal_duration_seconds", OTel: "leader.renewal.duration", Kind: Histogram, Unit: "s", PerLock: true,
-		Bounds: renewalBounds,
-		Help:   "Duration of lease renewals, whatever their result.", Present: "from construction, at 0, unless the library hides its renewals", Group: GroupRenewal}
-	LeaseHeadroom = &Metric{Name: "leader_lease_headroom_seconds", OTel: "leader.lease.headroom", Kind: Gauge, Unit: "s", PerLock: true,
-		Help: "Lease end minus now, negative once it has passed; the least of the terms under this label.", Present: endKnown, Group: GroupLease}
-	LeaseExpiry = &Metric{Name: "leader_lease_expiry_timestamp_seconds", OTel: "leader.lease.expiry.timestamp", Kind: Gauge, Unit: "s", PerLock: true,
-		Help: "Unix time of the lease end; the earliest of the terms under this label.", Present: endKnown, Group: GroupLease}
-	LeaseDuration = &Metric{Name: "leader_lease_duration_seconds", OTel: "leader.lease.duration", Kind: Gauge, Unit: "s", PerLock: true,
-		Help: "Length of the lease asked for or granted.", Present: leaseSeen, Group: GroupLease}
-	LeaseUsageRatio = &Metric{Name: "leader_lease_usage_ratio", OTel: "leader.lease.usage.ratio", Kind: Histogram, Unit: "1", PerLock: true,
-		Bounds: usageBounds,
-		Help:   "Share of the lease gone when it was renewed or released; above 1 it had run out.", Present: leaseSeen, Group: GroupLease}
-	LeaseOverruns = &Metric{Name: "leader_lease_overruns_total", OTel: "leader.lease.overruns", Kind: Counter, Unit: "{overrun}", PerLock: true,
-		Help: "Terms that ran past the end of their lease.", Present: leaseSeen, Group: GroupLease}
-	LastAcquired = &Metric{Name: "leader_last_acquired_timestamp_seconds", OTel: "leader.last_acquired.timestamp", Kind: Gauge, Unit: "s", PerLock: true,
-		Help: "Unix time of the last term gained.", Present: "after the first term", Group: GroupCore}
-	ExpectedInterval = &Metric{Name: "leader_expected_interval_seconds", OTel: "leader.expected_interval", Kind: Gauge, Unit: "s", PerLock: true,
-		Help: "Declared time between acquisitions.", Present: "when declared", Group: GroupCore}
-	MaxLeaders = &Metric{Name: "leader_max_leaders", OTel: "leader.max_leaders", Kind: Gauge, Unit: "{leader}", PerLock: true,
-		Help: "Leaders that the elector allows at once.", Present: "from construction", Group: GroupCore}
-	FencingToken = &Metric{Name: "leader_fencing_token", OTel: "leader.fencing_token", Kind: Gauge, PerLock: true,
-		Help: "Fencing token of the last term; exact up to 2^53.", Present: "after the first term of an elector that has a monotonic token", Group: GroupFencing, Stability: Experimental}
-	FencingTokenRegressions = &Metric{Name: "leader_fencing_token_regressions_total", OTel: "leader.fencing_token.regressions", Kind: Counter, Unit: "{regression}", PerLock: true,
-		Help: "Terms whose fencing token was lower than an earlier one.", Present: "after the first term of an elector that has a monotonic token", Group: GroupFencing}
-	ElectorInfo = &Metric{Name: "leader_elector_info", OTel: "leader.elector.info", Kind: Gauge, PerLock: true,
-		Labels: []Label{modeLabel, backendLabel, familyLabel},
-		Help:   "Always 1; how the lock is used, on which backend, and the family of its name.", Present: "from construction", Group: GroupCore}
-	RedactionInfo = &Metric{Name: "leader_redaction_info", OTel: "leader.redaction.info", Kind: Gauge,
-		Labels: []Label{policyLabel, keyIDLabel, keyCheckLabel},
-		Help:   "Always 1; how lock names become labels. Replicas must agree.", Present: "from construction", Group: GroupRedaction}
-	RedactionOverflows = &Metric{Name: "leader_redaction_overflows_total", OTel: "leader.redaction.overflows", Kind: Counter, Unit: "{name}",
-		Help: "Lock names folded into the overflow label.", Present: always, Group: GroupRedaction}
+	Attempts = &Metric{name: "leader_attempts_total", otel: "leader.attempts", kind: Counter, unit: "{attempt}", perLock: true,
+		help: "Acquisition attempts started.", present: always, group: GroupCore}
+	Acquired = &Metric{name: "leader_acquired_total", otel: "leader.acquired", kind: Counter, unit: "{acquisition}", perLock: true,
+		help: "Attempts that won: terms gained.", present: always, group: GroupCore}
+	NotAcquired = &Metric{name: "leader_not_acquired_total", otel: "leader.not_acquired", kind: Counter, unit: "{attempt}", perLock: true,
+		labels: []Label{reasonLabel},
+		help:   "Attempts that ended without winning, by reason.", present: always, group: GroupCore}
+	Active = &Metric{name: "leader_active", otel: "leader.active", kind: UpDownCounter, unit: "{lock}", perLock: true,
+		help: "Locks under this label whose unexpired lease this process holds, computed at collection.", present: always, group: GroupCore}
+	Running = &Metric{name: "leader_running", otel: "leader.running", kind: UpDownCounter, unit: "{run}", perLock: true,
+		help: "Guarded bodies executing now, whether or not the lock is still held.", present: always, group: GroupExecution}
+	Pending = &Metric{name: "leader_pending", otel: "leader.pending", kind: UpDownCounter, unit: "{attempt}", perLock: true,
+		help: "Attempts in flight.", present: always, group: GroupWaiting}
+	PendingAge = &Metric{name: "leader_pending_age_seconds", otel: "leader.pending.age", kind: Gauge, unit: "s", perLock: true,
+		help: "Age of the oldest attempt in flight; 0 when there is none.", present: always, group: GroupWaiting, stability: Experimental}
+	AcquireDuration = &Metric{name: "leader_acquire_duration_seconds", otel: "leader.acquire.duration", kind: Histogram, unit: "s", perLock: true,
+		bounds: waitBounds,
+		help:   "Waiting time of finished attempts, whatever their outcome.", present: observed, group: GroupWaiting}
+	ExecutionDuration = &Metric{name: "leader_execution_duration_seconds", otel: "leader.execution.duration", kind: Histogram, unit: "s", perLock: true,
+		bounds: runBounds,
+		help:   "Duration of guarded bodies; of the term where it guarded none.", present: observed, group: GroupExecution}
+	ExecutionFailures = &Metric{name: "leader_execution_failures_total", otel: "leader.execution.failures", kind: Counter, unit: "{run}", perLock: true,
+		labels: []Label{failureLabel},
+		help:   "Guarded bodies that failed, by cause.", present: always, group: GroupExecution}
+	WorkAfterLoss = &Metric{name: "leader_work_after_loss_seconds_total", otel: "leader.work_after_loss", kind: Counter, unit: "s", perLock: true,
+		help: "Time that guarded bodies ran after another replica may lead: after the end of the lease where it is known, else after the loss.", present: always, group: GroupExecution}
+	TermsEnded = &Metric{name: "leader_terms_ended_total", otel: "leader.terms.ended", kind: Counter, unit: "{term}", perLock: true,
+		labels: []Label{endLabel},
+		help:   "Terms ended, by cause.", present: always, group: GroupCore}
+	Releases = &Metric{name: "leader_releases_total", otel: "leader.releases", kind: Counter, unit: "{release}", perLock: true,
+		labels: []Label{releaseLabel},
+		help:   "Calls that gave the lock back, by result.", present: always, group: GroupCore}
+	Renewals = &Metric{name: "leader_renewals_total", otel: "leader.renewals", kind: Counter, unit: "{renewal}", perLock: true,
+		labels: []Label{renewalLabel},
+		help:   "Lease renewals, by result.", present: "from construction, at 0, unless the library hides its renewals", group: GroupRenewal}
+	RenewalDuration = &Metric{name: "leader_renewal_duration_seconds", otel: "leader.renewal.duration", kind: Histogram, unit: "s", perLock: true,
+		bounds: renewalBounds,
+		help:   "Duration of lease renewals, whatever their result.", present: observed, group: GroupRenewal}
+	LeaseHeadroom = &Metric{name: "leader_lease_headroom_seconds", otel: "leader.lease.headroom", kind: Gauge, unit: "s", perLock: true,
+		help: "Lease end minus now, negative once it has passed; the least of the terms under this label.", present: endKnown + ", unless the lock is left to its lease on purpose and no body runs", group: GroupLease}
+	LeaseExpiry = &Metric{name: "leader_lease_expiry_timestamp_seconds", otel: "leader.lease.expiry.timestamp", kind: Gauge, unit: "s", perLock: true,
+		help: "Unix time of the lease end; the earliest of the terms under this label.", present: endKnown, group: GroupLease}
+	LeaseDuration = &Metric{name: "leader_lease_duration_seconds", otel: "leader.lease.duration", kind: Gauge, unit: "s", perLock: true,
+		help: "Length of the lease asked for or granted.", present: leaseSeen, group: GroupLease}
+	LeaseUsageRatio = &Metric{name: "leader_lease_usage_ratio", otel: "leader.lease.usage.ratio", kind: Histogram, unit: "1", perLock: true,
+		bounds: usageBounds,
+		help:   "Share of the lease gone when it was renewed or released; above 1 it had run out.", present: observed, group: GroupLease}
+	LeaseOverruns = &Metric{name: "leader_lease_overruns_total", otel: "leader.lease.overruns", kind: Counter, unit: "{overrun}", perLock: true,
+		help: "Terms that ran past the end of their lease.", present: leaseSeen, group: GroupLease}
+	LastAcquired = &Metric{name: "leader_last_acquired_timestamp_seconds", otel: "leader.last_acquired.timestamp", kind: Gauge, unit: "s", perLock: true,
+		help: "Unix time of the last term gained.", present: "after the first term", group: GroupCore}
+	LastEnded = &Metric{name: "leader_last_ended_timestamp_seconds", otel: "leader.last_ended.timestamp", kind: Gauge, unit: "s", perLock: true,
+		help: "Unix time at which the last term ended: its release, its loss or the end of its lease, whichever came first.", present: "after the first term has ended", group: GroupCore}
+	ExpectedInterval = &Metric{name: "leader_expected_interval_seconds", otel: "leader.expected_interval", kind: Gauge, unit: "s", perLock: true,
+		help: "Declared time between acquisitions.", present: "when declared", group: GroupCore}
+	MaxLeaders = &Metric{name: "leader_max_leaders", otel: "leader.max_leaders", kind: Gauge, unit: "{leader}", perLock: true,
+		help: "Leaders that the elector allows at once.", present: "from construction", group: GroupCore}
+	FencingToken = &Metric{name: "leader_fencing_token", otel: "leader.fencing_token", kind: Gauge, perLock: true,
+		help: "Fencing token of the last term; exact up to 2^53.", present: "after the first term of an elector that has a monotonic token", group: GroupFencing, stability: Experimental}
+	FencingTokenRegressions = &Metric{name: "leader_fencing_token_regressions_total", otel: "leader.fencing_token.regressions", kind: Counter, unit: "{regression}", perLock: true,
+		help: "Terms whose fencing token was lower than an earlier one.", present: "after the first term of an elector that has a monotonic token", group: GroupFencing}
+	ElectorInfo = &Metric{name: "leader_elector_info", otel: "leader.elector.info", kind: Gauge, perLock: true,
+		labels: []Label{modeLabel, backendLabel, familyLabel},
+		help:   "Always 1; how the lock is used, on which backend, and the family of its name.", present: "from construction", group: GroupCore}
+	RedactionInfo = &Metric{name: "leader_redaction_info", otel: "leader.redaction.info", kind: Gauge,
+		labels: []Label{policyLabel, keyIDLabel, keyCheckLabel},
+		help:   "Always 1; how lock names become labels. Replicas must agree.", present: "from construction", group: GroupRedaction}
+	RedactionOverflows = &Metric{name: "leader_redaction_overflows_total", otel: "leader.redaction.overflows", kind: Counter, unit: "{name}",
+		help: "Lock names folded into the overflow label.", present: always, group: GroupRedaction}
+	TelemetryFaults = &Metric{name: "leader_telemetry_faults_total", otel: "leader.telemetry.faults", kind: Counter, unit: "{fault}",
+		help: "Faults of telemetry that were kept from the elections: panics of redactors, loggers, clocks, classifiers and optional methods of leases, dropped log records, contradicting options.", present: always, group: GroupCore}
 )
 
 var all = []*Metric{
@@ -96,7 +101,7 @@ var all = []*Metric{
 	AcquireDuration, ExecutionDuration, ExecutionFailures, WorkAfterLoss,
 	TermsEnded, Releases, Renewals, RenewalDuration,
 	LeaseHeadroom, LeaseExpiry, LeaseDuration, LeaseUsageRatio, LeaseOverruns,
-	LastAcquired, ExpectedInterval, MaxLeaders,
+	LastAcquired, LastEnded, ExpectedInterval, MaxLeaders,
 	FencingToken, FencingTokenRegressions,
-	ElectorInfo, RedactionInfo, RedactionOverflows,
+	ElectorInfo, RedactionInfo, RedactionOverflows, TelemetryFaults,
 }

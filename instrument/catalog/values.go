@@ -40,6 +40,11 @@ const (
 	CanceledTerm
 	// Abandoned: the handle was forgotten or closed while the term was open.
 	Abandoned
+	// GaveUp: the elector stopped trying while its lease still ran.
+	GaveUp
+	// ReleaseFailed: the call that should give the lock back failed; the lock
+	// is held until its lease ends or a later release succeeds.
+	ReleaseFailed
 
 	endCauses
 )
@@ -105,37 +110,47 @@ const (
 )
 
 var (
-	reasonLabel  = Label{Name: "reason", Attribute: "reason", Values: []string{"contended", "already_held", "timeout", "canceled", "session_lost", "backend_error", "panic", "unknown"}}
-	endLabel     = Label{Name: "cause", Attribute: "cause", Values: []string{"released", "lost", "expired", "canceled", "abandoned"}}
-	renewalLabel = Label{Name: "result", Attribute: "result", Values: []string{"ok", "error", "timeout", "canceled", "lost"}}
-	releaseLabel = Label{Name: "result", Attribute: "result", Values: []string{"ok", "error", "not_owner"}}
-	failureLabel = Label{Name: "cause", Attribute: "cause", Values: []string{"error", "panic"}}
-	modeLabel    = Label{Name: "mode", Attribute: "mode", Values: []string{"run", "hold"}}
+	reasonLabel  = Label{name: "reason", attribute: "reason", values: []string{"contended", "already_held", "timeout", "canceled", "session_lost", "backend_error", "panic", "unknown"}}
+	endLabel     = Label{name: "cause", attribute: "cause", values: []string{"released", "lost", "expired", "canceled", "abandoned", "gave_up", "release_failed"}}
+	renewalLabel = Label{name: "result", attribute: "result", values: []string{"ok", "error", "timeout", "canceled", "lost"}}
+	releaseLabel = Label{name: "result", attribute: "result", values: []string{"ok", "error", "not_owner"}}
+	failureLabel = Label{name: "cause", attribute: "cause", values: []string{"error", "panic"}}
+	modeLabel    = Label{name: "mode", attribute: "mode", values: []string{"run", "hold"}}
 
-	backendLabel  = Label{Name: "backend", Attribute: "backend"}
-	familyLabel   = Label{Name: "family", Attribute: "family"}
-	policyLabel   = Label{Name: "mode", Attribute: "mode", Values: []string{"constant", "hash", "raw", "custom"}}
-	keyIDLabel    = Label{Name: "key_id", Attribute: "key_id"}
-	keyCheckLabel = Label{Name: "key_check", Attribute: "key_check"}
+	backendLabel  = Label{name: "backend", attribute: "backend"}
+	familyLabel   = Label{name: "family", attribute: "family"}
+	policyLabel   = Label{name: "policy", attribute: "policy", values: []string{"constant", "hash", "raw", "custom"}}
+	keyIDLabel    = Label{name: "key_id", attribute: "key_id"}
+	keyCheckLabel = Label{name: "key_check", attribute: "key_check"}
 )
 
-// String is the value of the reason label.
-func (r Reason) String() string { return reasonLabel.Values[r] }
+// invalid is what a value outside of its closed set is printed as.
+const invalid = "invalid"
 
-// String is the value of the cause label.
-func (c EndCause) String() string { return endLabel.Values[c] }
+func word[V ~uint8](l Label, v V) string {
+	if int(v) >= len(l.values) {
+		return invalid
+	}
+	return l.values[v]
+}
 
-// String is the value of the result label.
-func (r RenewalResult) String() string { return renewalLabel.Values[r] }
+// String is the value of the reason label; "invalid" outside of the set.
+func (r Reason) String() string { return word(reasonLabel, r) }
 
-// String is the value of the result label.
-func (r ReleaseResult) String() string { return releaseLabel.Values[r] }
+// String is the value of the cause label; "invalid" outside of the set.
+func (c EndCause) String() string { return word(endLabel, c) }
 
-// String is the value of the cause label.
-func (c FailureCause) String() string { return failureLabel.Values[c] }
+// String is the value of the result label; "invalid" outside of the set.
+func (r RenewalResult) String() string { return word(renewalLabel, r) }
 
-// String is the value of the mode label.
-func (m Mode) String() string { return modeLabel.Values[m] }
+// String is the value of the result label; "invalid" outside of the set.
+func (r ReleaseResult) String() string { return word(releaseLabel, r) }
+
+// String is the value of the cause label; "invalid" outside of the set.
+func (c FailureCause) String() string { return word(failureLabel, c) }
+
+// String is the value of the mode label; "invalid" outside of the set.
+func (m Mode) String() string { return word(modeLabel, m) }
 
 // Labels that lock names share, so that one label is not one lock. Rules that
 // judge a single lock leave them out.

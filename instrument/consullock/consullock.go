@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
-	"time"
 
 	"github.com/hashicorp/consul/api"
 
@@ -27,9 +27,7 @@ func NewLock(client *api.Client, s *Sessions, opts *api.LockOptions) instrument.
 			l, err := client.LockOpts(&o)
 			return l, o.Session, err
 		},
-		token: func(ctx context.Context, session string) (uint64, bool) {
-			return lockIndex(ctx, client, opts.Key, opts.Namespace, session)
-		}}
+		holder: reader(client, opts.Key, opts.Namespace)}
 }
 
 // NewSemaphore takes one of the slots that opts limit; declare MaxLeaders. See
@@ -73,18 +71,37 @@ func (reasons) Classify(err error) (instrument.Reason, bool) {
 		return instrument.AlreadyHeld, true
 	case errors.Is(err, api.ErrLockNotHeld), errors.Is(err, api.ErrSemaphoreNotHeld):
 		return instrument.SessionLost, true
+	case isRequestError(err):
+		return instrument.BackendError, true
 	default:
 		return 0, false
 	}
 }
+
+// requestError is an error of a request. The client puts most of them into
+// words, and their types are gone; what its calls return besides the errors
+// that it names is one of them.
+type requestError struct{ error }
+
+func (e requestError) Unwrap() error { return e.error }
+
+func isRequestError(err error) bool {
+	_, ok := errors.AsType[requestError](err)
+	return ok
+}
+
+// named are the errors by which the client tells what a lock is.
+var named = []error{api.ErrLockHeld, api.ErrLockConflict, api.ErrSemaphoreHeld, api.ErrSemaphoreConflict}
 
 // win takes l. The client answers neither a channel nor an error when it
 // was told to stop and when it tried once; that is no win.
 func win(ctx context.Context, l locker) (<-chan struct{}, error) {
 	lost, err := l.Lock(ctx.Done())
 	switch {
-	case err != nil:
+	case slices.Contains(named, err):
 		return nil, err
+	case err != nil:
+		return nil, requestError{err}
 	case lost != nil:
 		return lost, nil
 	case ctx.Err() != nil:
@@ -103,33 +120,37 @@ type fresh struct {
 	entry     *api.SessionEntry
 	namespace string
 	make      func(session string) (l locker, of string, err error)
-	token     func(ctx context.Context, session string) (uint64, bool) // nil: none
+	holder    func(ctx context.Context) (*api.KVPair, error) // nil: several hold it
 }
 
-func (f *fresh) Acquire(ctx context.Context) (instrument.Lease, error) {
+func (f *fresh) Acquire(ctx context.Context) (lease instrument.Lease, err error) {
 	id, end, err := f.open(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("consullock: create a session: %w", err)
 	}
+	defer func() {
+		if lease == nil { // also after a panic: a nil context makes one
+			end()
+		}
+	}()
 	l, id, err := f.make(id)
 	if err != nil {
-		end()
 		return nil, err
 	}
 	lost, err := win(ctx, l)
 	if err != nil {
-		end()
 		return nil, err
 	}
-	options := observed(f.sessions, id, lost)
-	if f.token != nil {
-		if token, ok := f.token(ctx, id); ok {
-			options = append(options, instrument.Token(token))
+	h := &holding{sessions: f.sessions, session: id, lost: lost, holder: f.holder}
+	options := h.options()
+	if f.holder != nil {
+		if pair, err := f.holder(ctx); err == nil && pair != nil && pair.Session == id {
+			options = append(options, instrument.Token(pair.LockIndex))
 		}
 	}
 	return instrument.NewLease(func(context.Context) error {
 		defer end()
-		return l.Unlock()
+		return h.release(l)
 	}, options...), nil
 }
 
@@ -141,7 +162,7 @@ func (f *fresh) open(ctx context.Context) (id string, end func(), err error) {
 	write := &api.WriteOptions{Namespace: f.namespace}
 	id, _, err = f.client.Session().Create(f.entry, write.WithContext(ctx))
 	if err != nil {
-		return "", nil, err
+		return "", nil, requestError{err}
 	}
 	done := make(chan struct{})
 	go func() {
@@ -165,48 +186,24 @@ func (b *borrowed) Acquire(ctx context.Context) (instrument.Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := []instrument.LeaseOption{instrument.LostOn(lost)}
-	if pair := holder(ctx, b.client, b.key, ""); pair != nil && b.sessions.has(pair.Session) {
-		options = append(observed(b.sessions, pair.Session, lost), instrument.Token(pair.LockIndex))
+	holder := reader(b.client, b.key, "")
+	pair, err := holder(ctx)
+	if err != nil || pair == nil || !b.sessions.has(pair.Session) {
+		// Whose renewals it hangs on cannot be seen.
+		return instrument.NewLease(func(context.Context) error { return b.lock.Unlock() }, instrument.LostOn(lost)), nil
 	}
-	return instrument.NewLease(func(context.Context) error { return b.lock.Unlock() }, options...), nil
+	h := &holding{sessions: b.sessions, session: pair.Session, lost: lost, holder: holder}
+	return instrument.NewLease(func(context.Context) error { return h.release(b.lock) },
+		append(h.options(), instrument.Token(pair.LockIndex))...), nil
 }
 
-// observed are the capabilities of a lease that hangs on a session.
-func observed(s *Sessions, id string, lost <-chan struct{}) []instrument.LeaseOption {
-	return []instrument.LeaseOption{
-		instrument.LostOn(lost),
-		instrument.ExpiryFrom(func() time.Time { return s.expiry(id) }),
-		instrument.WatchWith(func(ctx context.Context, sink instrument.Sink) {
-			defer s.watch(id, sink)()
-			<-ctx.Done()
-		}),
-	}
-}
-
-func (s *Sessions) has(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.known[id] != nil
-}
-
-// lockIndex grows with each acquisition of the key.
-func lockIndex(ctx context.Context, c *api.Client, key, namespace, session string) (uint64, bool) {
-	pair := holder(ctx, c, key, namespace)
-	if pair == nil || pair.Session != session {
-		return 0, false
-	}
-	return pair.LockIndex, true
-}
-
-// holder reads the key once. A win whose key cannot be read has no token.
-func holder(ctx context.Context, c *api.Client, key, namespace string) *api.KVPair {
+// reader reads the key. Its LockIndex grows with each acquisition.
+func reader(c *api.Client, key, namespace string) func(context.Context) (*api.KVPair, error) {
 	read := &api.QueryOptions{Namespace: namespace, RequireConsistent: true}
-	pair, _, err := c.KV().Get(key, read.WithContext(ctx))
-	if err != nil {
-		return nil
+	return func(ctx context.Context) (*api.KVPair, error) {
+		pair, _, err := c.KV().Get(key, read.WithContext(ctx))
+		return pair, err
 	}
-	return pair
 }
 
 // lockEntry and semaphoreEntry are the sessions that the client would make.

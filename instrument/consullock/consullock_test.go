@@ -4,16 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/consul/api"
+	"go.uber.org/goleak"
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
-	"github.com/leaderscope/leaderscope/redact"
 )
 
 const (
@@ -46,7 +47,7 @@ func TestConformance(t *testing.T) {
 			return NewSemaphore(c, sessions, &api.SemaphoreOptions{Prefix: lock, Limit: 1, SessionTTL: seconds, SemaphoreWaitTime: wait})
 		}},
 	} {
-		suite.Lease, suite.Renews = ttl, true
+		suite.Lease, suite.RenewsItself, suite.ReleaseIgnoresLoss = ttl, true, true
 		suite.Options = []instrument.ElectionOption{instrument.Backend("consul")}
 		suite.Lose = func(_ testing.TB, lock string) { s.drop(lock) }
 		if name == "semaphore" {
@@ -76,7 +77,7 @@ func (s *server) holderOfSlot(prefix string) string {
 // election is a lock of one process, with what it shows.
 func election(t *testing.T) (*instrument.Election, func() electtest.Series) {
 	t.Helper()
-	m, err := instrument.New(instrument.WithRedactor(redact.Constant(redact.Exact("lock"))))
+	m, err := instrument.New()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +176,82 @@ func TestRenewalsThatFailAreSeenAlthoughTheClientDropsThem(t *testing.T) {
 	}
 	s.setDown(false)
 	_ = term.Release(t.Context())
-	<-term.Unwrap().(instrument.LossNotifier).Lost() // the watch sees it at last
+	time.Sleep(3 * wait) // the watch of the lock sees it when it tries next
+}
+
+func TestRenewalsSayWhenTheyWereSentAndHowLongTheSessionIs(t *testing.T) {
+	s := newServer(t)
+	c, sessions := s.client(t)
+	e, series := election(t)
+	term, err := e.Acquire(t.Context(), NewLock(c, sessions, &api.LockOptions{Key: "leader", SessionTTL: seconds}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		r := series()
+		if r[of(catalog.LeaseDuration)] != ttl.Seconds() {
+			t.Fatalf("session of %v s, want %v", r[of(catalog.LeaseDuration)], ttl)
+		}
+		if ok := r[of(catalog.Renewals, catalog.RenewalOK.String())]; ok == 2 {
+			if timed := r[catalog.RenewalDuration.Count()]; timed != ok {
+				t.Errorf("%v renewals of %v were timed", timed, ok)
+			}
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := term.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheCauseOfALossIsWhatConsulHasShown(t *testing.T) {
+	for name, c := range map[string]struct {
+		lose func(*server)
+		want error
+	}{
+		"the key was taken from its holder": {func(s *server) { s.drop("leader") }, instrument.ErrSessionLost},
+		"the key was deleted":               {func(s *server) { s.remove("leader") }, instrument.ErrSessionLost},
+		"another session has the key":       {func(s *server) { s.give("leader", "another") }, instrument.ErrContended},
+		"the key cannot be read":            {func(s *server) { s.setDown(true) }, errUnwatched},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t)
+			client, sessions := s.client(t)
+			lease := acquire(t, NewLock(client, sessions, &api.LockOptions{Key: "leader", SessionTTL: "10s"}))
+			lost := make(chan error, 1)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			go lease.(instrument.Watcher).Watch(ctx, electtest.NewSink(electtest.Reports{Lost: func(cause error) { lost <- cause }}))
+			c.lose(s)
+			if cause := <-lost; !errors.Is(cause, c.want) {
+				t.Errorf("cause %v, want %v", cause, c.want)
+			}
+			s.setDown(false)
+			_ = lease.Release(t.Context())
+		})
+	}
+}
+
+func TestErrorsHaveReasons(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want instrument.Reason
+		ok   bool
+	}{
+		"the lock is locked":              {api.ErrLockHeld, instrument.AlreadyHeld, true},
+		"the lock is not locked":          {api.ErrLockNotHeld, instrument.SessionLost, true},
+		"a request failed":                {requestError{errors.New("failed to read lock")}, instrument.BackendError, true},
+		"the key is no lock":              {api.ErrLockConflict, 0, false},
+		"an error that is not known here": {errors.New("other"), 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reason, ok := (reasons{}).Classify(fmt.Errorf("consullock: %w", c.err))
+			if reason != c.want || ok != c.ok {
+				t.Errorf("classified as %v, %v; want %v, %v", reason, ok, c.want, c.ok)
+			}
+		})
+	}
 }
 
 func TestSessionThatTheServerForgotIsALoss(t *testing.T) {
@@ -262,6 +338,34 @@ func TestErrorOfTheServerComesBackUntouched(t *testing.T) {
 	}
 	if r := series(); r[reason(instrument.BackendError)] != 1 {
 		t.Errorf("%v", r)
+	}
+}
+
+func TestAnAttemptThatPanicsLeavesNoSession(t *testing.T) {
+	for name, of := range map[string]func(*api.Client, *Sessions) instrument.Acquirer{
+		"lock": func(c *api.Client, s *Sessions) instrument.Acquirer {
+			return NewLock(c, s, &api.LockOptions{Key: "leader", SessionTTL: "10s"})
+		},
+		"semaphore": func(c *api.Client, s *Sessions) instrument.Acquirer {
+			return NewSemaphore(c, s, &api.SemaphoreOptions{Prefix: "slots", Limit: 1, SessionTTL: "10s"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := goleak.IgnoreCurrent()
+			t.Cleanup(func() { goleak.VerifyNone(t, before) }) // once the server is closed
+			s := newServer(t)
+			a := of(s.client(t))
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Error("Acquire with a nil context did not panic")
+					}
+				}()
+				var none context.Context
+				_, _ = a.Acquire(none)
+			}()
+			waitFor(t, func() bool { return s.sessionCount() == 0 })
+		})
 	}
 }
 

@@ -242,6 +242,24 @@ func (s *server) drop(key string) {
 	s.change()
 }
 
+// give gives a key to another session.
+func (s *server) give(key, session string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pair := s.keys[key]
+	pair.Session, pair.ModifyIndex = session, s.index+1
+	pair.LockIndex++
+	s.change()
+}
+
+// remove deletes a key.
+func (s *server) remove(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.keys, key)
+	s.change()
+}
+
 func (s *server) setDown(down bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,7 +26,7 @@ type Sessions struct {
 type session struct {
 	ttl   time.Duration // 0 unknown
 	sent  time.Time     // just before the last request that created or renewed it
-	sinks []instrument.Sink
+	sinks []*instrument.Sink
 }
 
 // NewClient makes a client whose sessions are known. The configuration is
@@ -131,13 +131,13 @@ func (s *Sessions) renewed(id string, resp *http.Response, err error, sent time.
 			of.ttl = duration(got[0].TTL)
 		}
 	}
-	end, sinks := of.end(), slices.Clone(of.sinks)
+	renewal, sinks := instrument.Renewal{Sent: sent, Expiry: of.end(), Granted: of.ttl}, slices.Clone(of.sinks)
 	s.mu.Unlock()
 	for _, sink := range sinks {
 		if err != nil {
-			sink.RenewalFailed(err)
+			sink.RenewalFailedSince(sent, err)
 		} else {
-			sink.Renewed(end)
+			sink.Renewed(renewal)
 		}
 	}
 }
@@ -169,6 +169,23 @@ func (s *Sessions) expiry(id string) time.Time {
 	return time.Time{}
 }
 
+// length is that of a session's lease, as it was asked for or as Consul told
+// with a renewal; zero when unknown.
+func (s *Sessions) length(id string) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if of := s.known[id]; of != nil {
+		return of.ttl
+	}
+	return 0
+}
+
+func (s *Sessions) has(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known[id] != nil
+}
+
 func (of *session) end() time.Time {
 	if of.ttl <= 0 {
 		return time.Time{}
@@ -184,11 +201,12 @@ func (s *Sessions) watch(id string, sink instrument.Sink) (stop func()) {
 	if of == nil {
 		return func() {}
 	}
-	of.sinks = append(of.sinks, sink)
+	to := &sink
+	of.sinks = append(of.sinks, to)
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		of.sinks = slices.DeleteFunc(of.sinks, func(k instrument.Sink) bool { return k == sink })
+		of.sinks = slices.DeleteFunc(of.sinks, func(k *instrument.Sink) bool { return k == to })
 	}
 }
 

@@ -49,14 +49,14 @@ func (e *elector) watch(ctx context.Context, s instrument.Sink, g *grant) {
 			case r.Err != nil:
 				s.RenewalFailed(r.Err)
 			default:
-				s.Renewed(r.Sent.Add(e.ttl)) // from before the request, not from its answer
+				s.Renewed(instrument.Renewal{Sent: r.Sent, Expiry: r.Sent.Add(e.ttl)}) // from before the request, not from its answer
 			}
 		}
 	}
 }
 
-// Classify tells the library's errors apart. What it does not know counts as a
-// failed backend, or as the caller's timeout or cancellation.
+// Classify tells the library's errors apart. What it does not know counts as
+// unknown, unless it is a plain network error or the end of the caller's context.
 func (*elector) Classify(err error) (instrument.Reason, bool) {
 	switch {
 	case errors.Is(err, errLocked):
@@ -70,14 +70,16 @@ func (*elector) Classify(err error) (instrument.Reason, bool) {
 
 func TestTheTemplateConforms(t *testing.T) {
 	server := newLockd()
-	const ttl = time.Second
+	const ttl = 10 * time.Second
 	for name, wait := range map[string]bool{"waiting": true, "answering at once": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			electtest.Conformance(t, electtest.Suite{
 				New:   func(_ testing.TB, lock string) instrument.Acquirer { return NewElector(server, lock, ttl, wait) },
-				Waits: wait, Lease: ttl, Renews: true, Fenced: true,
-				Lose: func(_ testing.TB, lock string) { server.drop(lock, nil) },
+				Lease: ttl, VirtualTime: true,
+				Waits: wait, RenewsItself: true, Fenced: true,
+				Lose:      func(_ testing.TB, lock string) { server.drop(lock, nil) },
+				Remaining: func(_ testing.TB, lock string) (time.Duration, bool) { return server.remaining(lock) },
 			})
 		})
 	}

@@ -3,6 +3,7 @@ package electtest
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,204 +12,213 @@ import (
 )
 
 // CampaignSuite describes to CampaignConformance an elector that campaigns by
-// itself and calls back.
+// itself and calls back. A function that is nil leaves out the checks that
+// need it.
 type CampaignSuite struct {
-	// Run campaigns for the lock of that name under a session of its own, leads
-	// whenever it wins, and is seen by e. When ctx is done it gives the lock
-	// back and returns nil.
-	Run func(ctx context.Context, t testing.TB, lock string, e *instrument.Election) error
-	// Options are those that a user of the elector sets.
+	// Run campaigns for the lock of that name under a session of its own, is
+	// seen by e, and campaigns again when it has lost the lock. While it leads
+	// it calls work, under a context that ends with the term. When ctx is done
+	// it gives the lock back and returns nil. It is required.
+	Run func(ctx context.Context, t testing.TB, lock string, e *instrument.Election, work func(context.Context)) error
+	// Options are those that a user of the elector sets. The suite adds
+	// LeaseDuration(Lease).
 	Options []instrument.ElectionOption
-	// Lease is the length of the lease, which the elector renews. It bounds
-	// headroom, and how long the suite waits for what takes a lease.
+	// Lease is the length of the lease, which the elector renews. It is
+	// required, and at least one second on the wall clock.
 	Lease time.Duration
+	// VirtualTime is that of Suite.
+	VirtualTime bool
+	// HidesSendTimes is that of Suite.
+	HidesSendTimes bool
 	// Fenced says that terms carry a fencing token.
 	Fenced bool
-	// Works says that what the leader does is work of the term.
+	// Works says that work is seen as work of the term.
 	Works bool
-	// Lose makes the backend give the lock to nobody, or to somebody who never
-	// was, while it is held.
+	// KeepsLock says that a campaign that stops keeps the lock until the lease
+	// ends.
+	KeepsLock bool
+	// GivesUp says that the elector stops trying to renew, and tells so, before
+	// its lease ends.
+	GivesUp bool
+
+	// Lose makes the backend give the lock to nobody, or to a holder that does
+	// not exist, while it is held.
 	Lose func(t testing.TB, lock string)
+	// Remaining is that of Suite.
+	Remaining func(t testing.TB, lock string) (left time.Duration, held bool)
+	// Break is that of Suite.
+	Break func(t testing.TB, lock string) (repair func())
 }
 
 // CampaignConformance runs an elector with callbacks through what Conformance
-// asks of one that acquires: wins, contention, cancellation, takeover, tokens,
-// headroom, loss, and that campaigns exclude each other.
+// asks of one that acquires, and reports as Conformance does.
 func CampaignConformance(t *testing.T, s CampaignSuite) {
-	t.Run("a win is a term until the campaign stops", s.win)
-	t.Run("somebody else leads, and the standby gives up", s.standby)
-	t.Run("a leader that stops is followed, with a higher token", s.takeover)
-	t.Run("a held lease keeps its headroom", s.headroom)
-	t.Run("the backend drops the lock", s.loss)
-	t.Run("campaigns exclude each other and the books balance", s.exclusion)
+	if why := s.invalid(); why != "" {
+		t.Fatal(why)
+	}
+	for _, c := range campaignChecks {
+		t.Run(c.name, func(t *testing.T) { c.runFor(t, s) })
+	}
+}
+
+func (s CampaignSuite) invalid() string {
+	switch {
+	case s.Run == nil:
+		return "electtest: CampaignSuite.Run is nil"
+	case s.Lease == 0:
+		return "electtest: CampaignSuite.Lease is 0"
+	case s.GivesUp && s.Break == nil:
+		return "electtest: CampaignSuite.GivesUp needs CampaignSuite.Break"
+	default:
+		return invalidLease(s.Lease, s.VirtualTime)
+	}
+}
+
+// campaignCheck is one subtest of CampaignConformance.
+type campaignCheck struct {
+	name  string
+	needs func(CampaignSuite) (missing string)
+	run   func(*campaigning)
+}
+
+var campaignChecks = []campaignCheck{
+	{"a win is a term until the campaign stops", nil, (*campaigning).win},
+	{"another campaign leads, and the standby stops", nil, (*campaigning).standby},
+	{"a leader that stops is followed by the next", nil, (*campaigning).takeover},
+	{"the elector renews the lease", nil, (*campaigning).renewals},
+	{"the backend drops the lock", needsLostCampaign, (*campaigning).loss},
+	{"the work continues after the loss", needsWork, (*campaigning).workAfterLoss},
+	{"the backend fails for longer than the lease", needsBrokenCampaign, (*campaigning).outage},
+	{"campaigns run concurrently", nil, (*campaigning).exclusion},
+}
+
+func needsLostCampaign(s CampaignSuite) string {
+	return unless(s.Lose != nil, "CampaignSuite.Lose is not set")
+}
+
+func needsWork(s CampaignSuite) string {
+	return unless(s.Lose != nil && s.Works, "CampaignSuite.Lose or CampaignSuite.Works is not set")
+}
+
+func needsBrokenCampaign(s CampaignSuite) string {
+	return unless(s.Break != nil, "CampaignSuite.Break is not set")
+}
+
+func (c campaignCheck) runFor(t *testing.T, s CampaignSuite) {
+	if c.needs != nil {
+		if why := c.needs(s); why != "" {
+			t.Skip(why)
+		}
+	}
+	s.promises().try(t, func(tr *trial) { c.run(&campaigning{tr, s}) })
+}
+
+func (s CampaignSuite) promises() promises {
+	return promises{
+		options: s.Options, lease: s.Lease, virtual: s.VirtualTime, fenced: s.Fenced,
+		renewsItself: true, hidesSendTimes: s.HidesSendTimes, remaining: s.Remaining,
+	}
+}
+
+// campaigning is a trial of an elector that campaigns.
+type campaigning struct {
+	*trial
+	suite CampaignSuite
 }
 
 // campaign is a contender whose elector runs.
 type campaign struct {
 	*contender
-	stop func() // and waits; again does nothing
+	suite CampaignSuite
+	stop  func() // and waits; again does nothing
+	works atomic.Int64
 }
 
-func (s CampaignSuite) start(t *testing.T, lock string) *campaign {
-	t.Helper()
-	c := newContender(t, s.Lease, s.Options)
+// start begins a campaign, whose work ends with its context.
+func (s *campaigning) start() *campaign {
+	s.Helper()
+	return s.startWith(func(ctx context.Context) { <-ctx.Done() })
+}
+
+func (s *campaigning) startWith(work func(context.Context)) *campaign {
+	s.Helper()
+	c := &campaign{contender: s.newContender(), suite: s.suite}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx, t, lock, c.e) }()
-	stop := sync.OnceFunc(func() {
+	go func() {
+		ended <- s.suite.Run(ctx, s.TB, s.lock, c.e, func(ctx context.Context) {
+			c.works.Add(1)
+			defer c.works.Add(-1)
+			work(ctx)
+		})
+	}()
+	c.stop = sync.OnceFunc(func() {
 		cancel()
+		timer := time.NewTimer(s.lease + s.patience())
+		defer timer.Stop()
 		select {
 		case err := <-ended:
 			if err != nil {
-				t.Errorf("the campaign ended with %v", err)
+				s.broke(ruleStop, "it returned %v", err)
 			}
-		case <-time.After(s.Lease + patience):
-			t.Error("the campaign does not stop")
+		case <-timer.C:
+			s.broke(ruleStop, "it runs %v after that", s.lease+s.patience())
 		}
 	})
-	t.Cleanup(stop)
-	return &campaign{c, stop}
+	s.later(c.stop)
+	return c
 }
 
-// stopped stops the campaign. The work may end a moment after it.
-func (c *campaign) stopped() {
-	c.t.Helper()
-	c.stop()
-	c.want(0, Series{Of(catalog.Active): 0, Of(catalog.Pending): 0})
-	c.want(patience, Series{Of(catalog.Running): 0})
-}
-
-// leading are the series of a leader.
-func (s CampaignSuite) leading() Series {
-	leads := Series{Of(catalog.Active): 1, Of(catalog.Acquired): 1, Of(catalog.Pending): 0}
-	if s.Works {
-		leads[Of(catalog.Running)] = 1
+// leading is what a campaign shows that has won once and leads. How many
+// attempts it took depends on the elector.
+func (c *campaign) leading() want {
+	w := c.attempted(c.holding())
+	if c.suite.Works {
+		w[Of(catalog.Running)] = between(0, 1) // ruleWork is about it
 	}
-	return leads
+	return w
 }
 
-func (s CampaignSuite) win(t *testing.T) {
-	c := s.start(t, newLock())
-	c.want(s.Lease+patience, s.leading())
-	s.headroomIsRight(c)
-	c.stopped()
-	c.want(0, Series{Of(catalog.TermsEnded, catalog.Released.String()): 1, Of(catalog.Releases, catalog.ReleaseOK.String()): 1})
-	if _, there := c.series()[Of(catalog.LeaseHeadroom)]; there {
-		t.Error("headroom is there although nothing is held")
-	}
-}
-
-func (s CampaignSuite) headroomIsRight(c *campaign) {
-	c.t.Helper()
-	r := c.series()
-	headroom, there := r[Of(catalog.LeaseHeadroom)]
-	if !there || headroom <= 0 || headroom > r[Of(catalog.LeaseDuration)]+0.001 {
-		c.t.Errorf("headroom %v, known %v, under a lease of %v", headroom, there, r[Of(catalog.LeaseDuration)])
-	}
-}
-
-func (s CampaignSuite) standby(t *testing.T) {
-	lock := newLock()
-	leader := s.start(t, lock)
-	leader.want(s.Lease+patience, s.leading())
-	other := s.start(t, lock)
-	ok := eventually(s.Lease+patience, func() bool {
-		r := other.series()
-		return r[Of(catalog.Pending)]+r[Of(catalog.NotAcquired, catalog.Contended.String())] > 0
+// attempted leaves the number of attempts open.
+func (c *campaign) attempted(w want) want {
+	return w.with(want{
+		Of(catalog.Attempts): atLeast(1), notAcquired(catalog.Contended): free(),
+		catalog.AcquireDuration.Count(): free(), catalog.AcquireDuration.Sum(): free(),
 	})
-	if !ok {
-		t.Errorf("the standby neither waits nor was refused: %v", other.series())
-	}
-	other.stop()
-	r := other.series()
-	if r[Of(catalog.Pending)] != 0 || r[Of(catalog.Acquired)] != 0 || r[Of(catalog.Active)] != 0 {
-		t.Errorf("a standby that has stopped: %v", r)
-	}
-	leader.want(0, s.leading())
 }
 
-func (s CampaignSuite) takeover(t *testing.T) {
-	lock := newLock()
-	last := -1.
-	leader := s.start(t, lock)
-	for range 3 {
-		leader.want(s.Lease+patience, s.leading())
-		token, there := leader.series()[Of(catalog.FencingToken)]
-		if there != s.Fenced || there && token <= last {
-			t.Errorf("token %v, known %v, after %v", token, there, last)
-		}
-		last = token
-		next := s.start(t, lock)
-		leader.stop()
-		leader = next
+// leads waits until the campaign leads.
+func (c *campaign) leads(r rule) {
+	c.t.Helper()
+	within := c.t.lease + c.t.patience()
+	if !c.t.eventually(within, func() bool { return c.series()[Of(catalog.Active)] > 0 }) {
+		c.t.stop(r, "the campaign does not lead within %v", within)
+	}
+	c.t.lengthStays(c.series())
+	c.is(ruleWin, 0, c.leading)
+	if !c.t.eventually(c.t.patience(), func() bool {
+		running := c.series()[Of(catalog.Running)]
+		return c.works.Load() == 1 && (running == 1 || !c.suite.Works)
+	}) {
+		c.t.stop(ruleWork, "%d works run, and leader_running is %v", c.works.Load(), c.series()[Of(catalog.Running)])
 	}
 }
 
-func (s CampaignSuite) headroom(t *testing.T) {
-	c := s.start(t, newLock())
-	c.want(s.Lease+patience, s.leading())
-	for deadline := time.Now().Add(2 * s.Lease); time.Now().Before(deadline); time.Sleep(s.Lease / 20) {
-		if r := c.series(); r[Of(catalog.Active)] != 1 {
-			t.Fatalf("a renewed lease is not active: %v", r)
-		}
-		s.headroomIsRight(c)
+// stopped is what a campaign shows that led once, and has stopped.
+func (c *campaign) stopped() want {
+	w := c.attempted(c.gaveBack(catalog.Released, catalog.ReleaseOK, 0))
+	if c.suite.KeepsLock {
+		w = c.attempted(c.ended(catalog.CanceledTerm))
 	}
-	if r := c.series(); r[Of(catalog.Renewals, catalog.RenewalOK.String())] == 0 || r[catalog.LeaseUsageRatio.Count()] == 0 {
-		t.Errorf("no renewal was seen: %v", r)
-	}
+	// A run that was cut short before it won is an attempt of its own, and the
+	// work may need a moment to end.
+	w[notAcquired(catalog.CanceledAttempt)], w[Of(catalog.WorkAfterLoss)] = free(), c.elapsed()
+	return w
 }
 
-// loss leaves open whether the elector wins again.
-func (s CampaignSuite) loss(t *testing.T) {
-	lock := newLock()
-	c := s.start(t, lock)
-	c.want(s.Lease+patience, s.leading())
-	s.Lose(t, lock)
-	c.want(s.Lease+patience, Series{Of(catalog.TermsEnded, catalog.Lost.String()): 1})
-	c.stopped()
-	next := s.start(t, lock)
-	next.want(2*s.Lease+patience, s.leading())
-}
-
-func (s CampaignSuite) exclusion(t *testing.T) {
-	lock := newLock()
-	all := make([]*campaign, 3)
-	for i := range all {
-		all[i] = s.start(t, lock)
+func (c *campaign) stopRule() rule {
+	if c.suite.KeepsLock {
+		return ruleKept
 	}
-	for range 3 {
-		leader := -1
-		ok := eventually(s.Lease+patience, func() bool {
-			leader = s.leader(t, all)
-			return leader >= 0
-		})
-		if !ok {
-			t.Fatal("nobody leads")
-		}
-		all[leader].stopped()
-		all[leader] = s.start(t, lock)
-	}
-}
-
-// leader finds who leads. One that leads before and after another was read
-// leads while the other was.
-func (s CampaignSuite) leader(t *testing.T, all []*campaign) int {
-	t.Helper()
-	leader := -1
-	for i, c := range all {
-		before := c.series()
-		if before[Of(catalog.Active)] != 1 {
-			continue
-		}
-		leader = i
-		for j, other := range all {
-			if i == j || other.series()[Of(catalog.Active)] != 1 {
-				continue
-			}
-			if after := c.series(); after[Of(catalog.Active)] == 1 && after[Of(catalog.Acquired)] == before[Of(catalog.Acquired)] {
-				t.Errorf("two lead at once: %v", after)
-			}
-		}
-	}
-	return leader
+	return ruleGivenBack
 }

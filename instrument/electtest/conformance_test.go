@@ -9,14 +9,22 @@ import (
 )
 
 func TestTheServerInMemoryConforms(t *testing.T) {
-	for name, waits := range map[string]bool{"waiting": true, "answering at once": false} {
+	const lease = 9 * time.Second
+	for name, c := range map[string]struct {
+		waits, virtual bool
+		lease          time.Duration
+	}{
+		"waiting, on virtual time":           {true, true, lease},
+		"answering at once, on virtual time": {false, true, lease},
+	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			server := electtest.NewMemory()
-			const lease = 300 * time.Millisecond
 			electtest.Conformance(t, electtest.Suite{
-				New:   func(_ testing.TB, lock string) instrument.Acquirer { return server.Acquirer(lock, lease, waits) },
-				Waits: waits, Lease: lease, Renews: true, Fenced: true,
-				Lose: func(_ testing.TB, lock string) { server.Drop(lock) },
+				New:   func(_ testing.TB, lock string) instrument.Acquirer { return server.Acquirer(lock, c.lease, c.waits) },
+				Lease: c.lease, VirtualTime: c.virtual, Waits: c.waits, RenewsItself: true, Fenced: true,
+				Lose:      func(_ testing.TB, lock string) { server.Drop(lock) },
+				Remaining: func(_ testing.TB, lock string) (time.Duration, bool) { return server.Remaining(lock) },
 			})
 		})
 	}

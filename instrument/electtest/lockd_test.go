@@ -13,8 +13,8 @@ import (
 type lockd struct {
 	mu    sync.Mutex
 	locks map[string]*grant
+	freed map[string]chan struct{} // closed when the lock may be free
 	last  uint64
-	freed chan struct{} // closed when a lock may be free
 }
 
 var (
@@ -28,6 +28,7 @@ type grant struct {
 	name     string
 	Number   uint64 // grows with each grant
 	Sent     time.Time
+	ends     time.Time     // guarded by the server's mu
 	Renewals chan renewal  // closed with Done
 	Done     chan struct{} // closed when the lock is gone, also by Unlock
 }
@@ -38,13 +39,13 @@ type renewal struct {
 	Err  error
 }
 
-func newLockd() *lockd { return &lockd{locks: map[string]*grant{}, freed: make(chan struct{})} }
+func newLockd() *lockd { return &lockd{locks: map[string]*grant{}, freed: map[string]chan struct{}{}} }
 
 // Lock waits for the lock if wait, else it returns errLocked.
 func (s *lockd) Lock(ctx context.Context, name string, ttl time.Duration, wait bool) (*grant, error) {
 	for {
 		sent := time.Now()
-		g, freed := s.try(name, sent)
+		g, freed := s.try(name, sent, ttl)
 		switch {
 		case g != nil:
 			go g.renew(ttl)
@@ -60,14 +61,15 @@ func (s *lockd) Lock(ctx context.Context, name string, ttl time.Duration, wait b
 	}
 }
 
-func (s *lockd) try(name string, sent time.Time) (*grant, <-chan struct{}) {
+func (s *lockd) try(name string, sent time.Time, ttl time.Duration) (*grant, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.locks[name] != nil {
-		return nil, s.freed
+		return nil, s.freed[name]
 	}
+	s.freed[name] = make(chan struct{})
 	s.last++
-	g := &grant{server: s, name: name, Number: s.last, Sent: sent, Renewals: make(chan renewal, 1), Done: make(chan struct{})}
+	g := &grant{server: s, name: name, Number: s.last, Sent: sent, ends: sent.Add(ttl), Renewals: make(chan renewal, 1), Done: make(chan struct{})}
 	s.locks[name] = g
 	return g, nil
 }
@@ -90,8 +92,7 @@ func (s *lockd) drop(name string, g *grant) bool {
 	}
 	delete(s.locks, name)
 	close(holder.Done)
-	close(s.freed)
-	s.freed = make(chan struct{})
+	close(s.freed[name])
 	return true
 }
 
@@ -104,10 +105,28 @@ func (g *grant) renew(ttl time.Duration) {
 		case <-g.Done:
 			return
 		case now := <-tick.C:
+			g.server.extend(g, now.Add(ttl))
 			select {
 			case g.Renewals <- renewal{Sent: now}:
 			default: // nobody reads
 			}
 		}
 	}
+}
+
+func (s *lockd) extend(g *grant, end time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g.ends = end
+}
+
+// remaining is what is left of the lease of a lock that is held.
+func (s *lockd) remaining(name string) (time.Duration, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.locks[name]
+	if g == nil {
+		return 0, false
+	}
+	return time.Until(g.ends), true
 }

@@ -9,8 +9,9 @@ import (
 )
 
 // Memory is a lock server in memory, with leases and fencing tokens. It is
-// what the conformance suite is tried on, and a model for an adapter's own
-// fake. It is safe for concurrent use.
+// what the conformance suites are tried on, and a model for an adapter's own
+// fake. It runs in a bubble of testing/synctest. It is safe for concurrent
+// use.
 type Memory struct {
 	mu    sync.Mutex
 	token uint64
@@ -20,7 +21,7 @@ type Memory struct {
 type memoryLock struct {
 	owner  *memoryLease
 	freed  chan struct{} // closed when the lock may be free
-	expiry time.Time
+	expiry time.Time     // zero: never
 }
 
 // NewMemory makes a server without locks.
@@ -31,25 +32,36 @@ func NewMemory() *Memory { return &Memory{locks: map[string]*memoryLock{}} }
 func (m *Memory) Acquirer(lock string, lease time.Duration, waits bool) instrument.Acquirer {
 	return instrument.AcquirerFunc(func(ctx context.Context) (instrument.Lease, error) {
 		for {
-			start := time.Now()
-			l, freed, until := m.try(lock, lease, start)
-			if l != nil {
+			l, freed, left := m.take(lock, lease)
+			switch {
+			case l != nil:
 				return l, nil
-			}
-			if !waits {
+			case !waits:
 				return nil, instrument.ErrContended
 			}
-			timer := time.NewTimer(time.Until(until))
-			select {
-			case <-ctx.Done():
-				timer.Stop()
-				return nil, ctx.Err()
-			case <-freed:
-			case <-timer.C:
+			if err := waitFor(ctx, freed, left); err != nil {
+				return nil, err
 			}
-			timer.Stop()
 		}
 	})
+}
+
+// waitFor returns when the lock may be free. A lock without a lease is free
+// when it is freed.
+func waitFor(ctx context.Context, freed <-chan struct{}, left time.Duration) error {
+	var ends <-chan time.Time
+	if left > 0 {
+		timer := time.NewTimer(left)
+		defer timer.Stop()
+		ends = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-freed:
+	case <-ends:
+	}
+	return nil
 }
 
 // Drop makes the server forget who holds the lock, as a restart without
@@ -57,10 +69,25 @@ func (m *Memory) Acquirer(lock string, lease time.Duration, waits bool) instrume
 func (m *Memory) Drop(lock string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.free(m.locks[lock])
+	if k := m.locks[lock]; k != nil {
+		k.free()
+	}
 }
 
-func (m *Memory) try(lock string, lease time.Duration, now time.Time) (instrument.Lease, <-chan struct{}, time.Time) {
+// Remaining is what is left of the lease, and whether the lock is held.
+func (m *Memory) Remaining(lock string) (left time.Duration, held bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.locks[lock]
+	if k == nil || !k.held() {
+		return 0, false
+	}
+	return k.left(), true
+}
+
+// take wins the lock, or returns what to wait for: that the lock is freed, or
+// that the time passes that is left of its lease, if it has one.
+func (m *Memory) take(lock string, lease time.Duration) (l *memoryLease, freed <-chan struct{}, left time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.locks[lock]
@@ -68,17 +95,29 @@ func (m *Memory) try(lock string, lease time.Duration, now time.Time) (instrumen
 		k = &memoryLock{freed: make(chan struct{})}
 		m.locks[lock] = k
 	}
-	if k.owner != nil && now.Before(k.expiry) {
-		return nil, k.freed, k.expiry
+	if k.held() {
+		return nil, k.freed, k.left()
 	}
 	m.token++
-	l := &memoryLease{server: m, lock: k, length: lease, token: m.token, expiry: now.Add(lease)}
-	k.owner, k.expiry = l, l.expiry
-	return l, nil, time.Time{}
+	l = &memoryLease{server: m, lock: k, length: lease, token: m.token}
+	k.owner = l
+	l.extend()
+	return l, nil, 0
 }
 
-// free lets the waiting try again. The caller holds mu.
-func (m *Memory) free(k *memoryLock) {
+func (k *memoryLock) held() bool {
+	return k.owner != nil && (k.expiry.IsZero() || time.Now().Before(k.expiry))
+}
+
+func (k *memoryLock) left() time.Duration {
+	if k.expiry.IsZero() {
+		return 0
+	}
+	return time.Until(k.expiry)
+}
+
+// free lets those that wait try again.
+func (k *memoryLock) free() {
 	k.owner = nil
 	close(k.freed)
 	k.freed = make(chan struct{})
@@ -93,13 +132,21 @@ type memoryLease struct {
 	expiry time.Time // guarded by server.mu
 }
 
+// extend makes the lease begin now. The caller holds the mutex.
+func (l *memoryLease) extend() {
+	if l.length > 0 {
+		l.expiry = time.Now().Add(l.length)
+	}
+	l.lock.expiry = l.expiry
+}
+
 func (l *memoryLease) Release(context.Context) error {
 	l.server.mu.Lock()
 	defer l.server.mu.Unlock()
 	if l.lock.owner != l {
 		return instrument.ErrSessionLost
 	}
-	l.server.free(l.lock)
+	l.lock.free()
 	return nil
 }
 
@@ -113,6 +160,10 @@ func (l *memoryLease) FencingToken() (uint64, bool) { return l.token, true }
 
 // Watch renews, since a lease that nobody renews runs out.
 func (l *memoryLease) Watch(ctx context.Context, s instrument.Sink) {
+	if l.length <= 0 {
+		<-ctx.Done()
+		return
+	}
 	tick := time.NewTicker(l.length / 3)
 	defer tick.Stop()
 	for {
@@ -121,22 +172,22 @@ func (l *memoryLease) Watch(ctx context.Context, s instrument.Sink) {
 			return
 		case <-tick.C:
 		}
-		expiry, ok := l.renew(time.Now())
-		if !ok {
+		sent := time.Now()
+		if !l.renew() {
 			s.Lost(instrument.ErrSessionLost)
 			return
 		}
-		s.Renewed(expiry)
+		s.Renewed(instrument.Renewal{Sent: sent, Expiry: sent.Add(l.length)})
 	}
 }
 
-func (l *memoryLease) renew(now time.Time) (time.Time, bool) {
+// renew makes the lease begin again, if it is still the holder's.
+func (l *memoryLease) renew() bool {
 	l.server.mu.Lock()
 	defer l.server.mu.Unlock()
 	if l.lock.owner != l {
-		return time.Time{}, false
+		return false
 	}
-	l.expiry = now.Add(l.length)
-	l.lock.expiry = l.expiry
-	return l.expiry, true
+	l.extend()
+	return true
 }

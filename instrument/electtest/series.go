@@ -1,6 +1,7 @@
-// Package electtest helps to test electors and their adapters: a scripted
-// elector, a clock that the test moves, and readings of what a middleware
-// would export. It belongs in tests only.
+// Package electtest helps to test electors and their adapters: conformance
+// suites, a scripted elector, a lock server in memory, a clock that the test
+// moves, and readings of what a middleware would export. It belongs in tests
+// only.
 package electtest
 
 import (
@@ -21,7 +22,7 @@ type Series map[string]float64
 func Read(m *instrument.Middleware, label string) Series {
 	got := Series{}
 	m.Collect(func(s *instrument.Sample) {
-		if s.Metric.PerLock && s.Lock == label {
+		if s.Metric.PerLock() && s.Lock == label {
 			got.add(s)
 		}
 	})
@@ -32,7 +33,7 @@ func Read(m *instrument.Middleware, label string) Series {
 func ReadProcess(m *instrument.Middleware) Series {
 	got := Series{}
 	m.Collect(func(s *instrument.Sample) {
-		if !s.Metric.PerLock {
+		if !s.Metric.PerLock() {
 			got.add(s)
 		}
 	})
@@ -43,7 +44,7 @@ func ReadProcess(m *instrument.Middleware) Series {
 func Labels(m *instrument.Middleware) []string {
 	seen := map[string]bool{}
 	m.Collect(func(s *instrument.Sample) {
-		if s.Metric.PerLock {
+		if s.Metric.PerLock() {
 			seen[s.Lock] = true
 		}
 	})
@@ -51,9 +52,9 @@ func Labels(m *instrument.Middleware) []string {
 }
 
 func (r Series) add(s *instrument.Sample) {
-	labels := s.Metric.Labels
+	labels := s.Metric.Labels()
 	if s.Histogram == nil {
-		r[Key(s.Metric.Name, labels, s.Values[:])] = s.Value
+		r[Key(s.Metric.Name(), labels, s.Values[:])] = s.Value
 		return
 	}
 	r[s.Metric.Count()] = float64(s.Histogram.Count())
@@ -63,10 +64,10 @@ func (r Series) add(s *instrument.Sample) {
 			continue
 		}
 		le := "+Inf"
-		if i < len(s.Metric.Bounds) {
-			le = number(s.Metric.Bounds[i])
+		if i < len(s.Metric.Bounds()) {
+			le = number(s.Metric.Bounds()[i])
 		}
-		r[Key(s.Metric.Bucket(), []catalog.Label{{Name: "le"}}, []string{le})] = float64(n)
+		r[Key(s.Metric.Bucket(), []catalog.Label{catalog.UpperBound}, []string{le})] = float64(n)
 	}
 }
 
@@ -76,7 +77,7 @@ func Key(name string, labels []catalog.Label, values []string) string {
 	var parts []string
 	for i, l := range labels {
 		if values[i] != "" {
-			parts = append(parts, l.Name+`="`+values[i]+`"`)
+			parts = append(parts, l.Name()+`="`+values[i]+`"`)
 		}
 	}
 	if len(parts) == 0 {
@@ -88,7 +89,7 @@ func Key(name string, labels []catalog.Label, values []string) string {
 // Of names a series of the catalogue as Series does; the values are those of
 // the metric's labels, in their order.
 func Of(m *catalog.Metric, values ...string) string {
-	return Key(m.Name, m.Labels[:len(values)], values)
+	return Key(m.Name(), m.Labels()[:len(values)], values)
 }
 
 // With returns a copy with these values set, for comparing whole sets: what a

@@ -2,7 +2,11 @@ package etcdlock
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 )
 
@@ -11,24 +15,84 @@ type candidate interface {
 	acquire(ctx context.Context) error
 	release(ctx context.Context) error
 	// token may be read after acquire succeeded, not before: a campaign that
-	// still waits has a revision too.
+	// still waits has a revision too. At that revision the key was there.
 	token() uint64
+	// key is what the candidate holds the lock by. It may be read as token may.
+	key() string
+	// owner holds while the key is the one that won. It may be read as token may.
+	owner() clientv3.Cmp
+	// leavesNothing says, after acquire failed, that the key is known to be gone.
+	leavesNothing() bool
+	// leftKey is the key that a failed acquire may have left; empty if none is
+	// there.
+	leftKey(ctx context.Context) (string, error)
 }
 
 type election struct {
 	*concurrency.Election
-	value string
+	session *concurrency.Session
+	value   string
 }
 
-func (e election) acquire(ctx context.Context) error { return e.Campaign(ctx, e.value) }
+// acquire campaigns, and looks whether the candidate's key is still there: who
+// deletes the leader's key by its prefix deletes those of all that wait, and
+// each of them would win.
+func (e election) acquire(ctx context.Context) error {
+	if err := e.Campaign(ctx, e.value); err != nil {
+		return err
+	}
+	client := e.session.Client()
+	resp, err := client.Get(ctx, e.Key())
+	if err == nil && (len(resp.Kvs) == 0 || resp.Kvs[0].CreateRevision != e.Rev()) {
+		err = errDeleted
+	}
+	if err != nil {
+		_ = e.Resign(client.Ctx()) // as a campaign that fails does
+	}
+	return err
+}
+
 func (e election) release(ctx context.Context) error { return e.Resign(ctx) }
 func (e election) token() uint64                     { return uint64(e.Rev()) }
+func (e election) key() string                       { return e.Key() }
+
+func (e election) owner() clientv3.Cmp {
+	return clientv3.Compare(clientv3.CreateRevision(e.Key()), "=", e.Rev())
+}
+
+// leavesNothing: an election does not tell whether its own clean-up succeeded.
+func (e election) leavesNothing() bool { return false }
+
+// leftKey asks for the leader: an election whose first request had no answer
+// does not tell its prefix. All its keys are the prefix and a lease.
+func (e election) leftKey(ctx context.Context) (string, error) {
+	if key := e.Key(); key != "" {
+		return key, nil
+	}
+	resp, err := e.Leader(ctx)
+	if errors.Is(err, concurrency.ErrElectionNoLeader) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	leader := string(resp.Kvs[0].Key)
+	return fmt.Sprintf("%s%x", leader[:strings.LastIndexByte(leader, '/')+1], e.session.Lease()), nil
+}
 
 type mutex struct{ *concurrency.Mutex }
+
+// unlockedKey is the key of a concurrency.Mutex whose key was deleted.
+const unlockedKey = "\x00"
 
 func (m mutex) acquire(ctx context.Context) error { return m.Lock(ctx) }
 func (m mutex) release(ctx context.Context) error { return m.Unlock(ctx) }
 func (m mutex) token() uint64                     { return uint64(m.Header().GetRevision()) }
+func (m mutex) key() string                       { return m.Key() }
+func (m mutex) owner() clientv3.Cmp               { return m.IsOwner() }
+func (m mutex) leavesNothing() bool               { return m.Key() == unlockedKey }
+
+func (m mutex) leftKey(context.Context) (string, error) { return m.Key(), nil }
 
 type tryMutex struct{ mutex }
 

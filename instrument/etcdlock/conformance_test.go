@@ -1,6 +1,7 @@
 package etcdlock
 
 import (
+	"strings"
 	"testing"
 
 	"go.etcd.io/etcd/client/v3/concurrency"
@@ -34,7 +35,10 @@ func TestConformance(t *testing.T) {
 			return TryMutex(s, concurrency.NewMutex(s, lock))
 		})},
 	} {
-		suite.Lease, suite.Renews, suite.Fenced = ttl, true, true
+		suite.Lease, suite.RenewsItself, suite.Fenced = ttl, true, true
+		if strings.HasSuffix(name, "caller's session") {
+			suite.HidesSendTimes, suite.ReleaseIgnoresLoss = true, true
+		}
 		suite.Options = []instrument.ElectionOption{instrument.LeaseDuration(ttl), instrument.Backend("etcd")}
 		if suite.Waits {
 			suite.Options = append(suite.Options, instrument.Hold())

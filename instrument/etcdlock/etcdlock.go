@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
+	"google.golang.org/grpc/status"
 
 	"github.com/leaderscope/leaderscope/instrument"
 )
@@ -17,12 +19,12 @@ import (
 // observers read from the leader's key. Acquire waits until it wins.
 //
 // ttl is the length of the lease, rounded up to whole seconds; the server may
-// grant more. A leader whose renewals fail loses its term a tenth of the lease
-// before the lease runs out, so that its work can stop in time, and never
-// later, whatever the server says afterwards.
+// grant more. A leader whose renewals fail gives up a tenth of the lease before
+// the lease runs out, so that its work can stop in time, and never later,
+// whatever the server says afterwards.
 func NewElection(c *clientv3.Client, prefix, value string, ttl time.Duration) instrument.Acquirer {
 	return &fresh{client: c, ttl: ttl, candidate: func(s *concurrency.Session) candidate {
-		return election{concurrency.NewElection(s, prefix), value}
+		return election{concurrency.NewElection(s, prefix), s, value}
 	}}
 }
 
@@ -43,13 +45,17 @@ func NewTryMutex(c *clientv3.Client, prefix string, ttl time.Duration) instrumen
 }
 
 // Election campaigns with e, which was made from s. The session stays the
-// caller's: Release resigns and leaves it open.
+// caller's: Release deletes the term's key and leaves the session open, and may
+// be called again when it failed. Make one Acquirer for all attempts: an attempt
+// that fails deletes the key that it left, if need be after Acquire has returned,
+// and must not delete that of the next attempt.
 //
-// The lease end is asked for once after winning, and late by at most a second.
-// After the first renewal it is late by at most one round trip: the client
-// shows when a renewal was answered, not when it was sent.
+// The lease end is asked for once after winning, and early by at most a second:
+// the server tells whole seconds. After the first renewal it is late by at most
+// one round trip: the client shows when a renewal was answered, not when it was
+// sent.
 func Election(s *concurrency.Session, e *concurrency.Election, value string) instrument.Acquirer {
-	return &borrowed{session: s, candidate: election{e, value}}
+	return &borrowed{session: s, candidate: election{e, s, value}}
 }
 
 // Mutex locks m, which was made from s, and waits until it is free. See
@@ -68,7 +74,9 @@ func TryMutex(s *concurrency.Session, m *concurrency.Mutex) instrument.Acquirer 
 // reasons tells etcd's errors apart.
 type reasons struct{}
 
-// Classify names the reason of an error of Acquire, Renew or Release.
+// Classify names the reason of an error of Acquire, Renew or Release. A
+// deadline is the caller's, which the caller's context tells, or that of a
+// backend that is out of reach.
 func (reasons) Classify(err error) (instrument.Reason, bool) {
 	switch {
 	case errors.Is(err, concurrency.ErrLocked):
@@ -77,9 +85,20 @@ func (reasons) Classify(err error) (instrument.Reason, bool) {
 		errors.Is(err, concurrency.ErrSessionExpired),
 		errors.Is(err, rpctypes.ErrLeaseNotFound):
 		return instrument.SessionLost, true
+	case fromServer(err), errors.Is(err, context.DeadlineExceeded):
+		return instrument.BackendError, true
 	default:
 		return 0, false
 	}
+}
+
+// fromServer reports errors that the server answered, or gRPC for it.
+func fromServer(err error) bool {
+	if _, ok := errors.AsType[rpctypes.EtcdError](err); ok {
+		return true
+	}
+	var answer interface{ GRPCStatus() *status.Status }
+	return errors.As(err, &answer)
 }
 
 // fresh opens a session for each attempt and closes it with the term.
@@ -110,31 +129,20 @@ func (f *fresh) Acquire(ctx context.Context) (instrument.Lease, error) {
 	return instrument.NewLease(
 		func(ctx context.Context) error { return s.release(ctx, c) },
 		instrument.Token(c.token()),
-		instrument.LostOn(s.Done()),
 		instrument.ExpiryFrom(s.keeper.Expiry),
-		instrument.WatchWith(s.keeper.Watch),
+		instrument.GrantedFrom(s.keeper.length),
+		instrument.WatchWith(both(s.keeper.Watch, holding(f.client, c).watch)),
 	), nil
 }
 
-// borrowed campaigns on the caller's session.
-type borrowed struct {
-	reasons
-	session   *concurrency.Session
-	candidate candidate
-}
-
-func (b *borrowed) Acquire(ctx context.Context) (instrument.Lease, error) {
-	if err := win(ctx, b.session, b.candidate); err != nil {
-		return nil, err
+// both watches the lease and the key.
+func both(lease, key func(context.Context, instrument.Sink)) func(context.Context, instrument.Sink) {
+	return func(ctx context.Context, s instrument.Sink) {
+		var wg sync.WaitGroup
+		wg.Go(func() { key(ctx, s) })
+		lease(ctx, s)
+		wg.Wait()
 	}
-	l := &listener{session: b.session, end: leaseEnd(ctx, b.session)}
-	return instrument.NewLease(
-		b.candidate.release,
-		instrument.Token(b.candidate.token()),
-		instrument.LostOn(b.session.Done()),
-		instrument.ExpiryFrom(l.Expiry),
-		instrument.WatchWith(l.Watch),
-	), nil
 }
 
 // win waits for c and for as long as the session lives. A campaign outlives

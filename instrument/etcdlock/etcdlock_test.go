@@ -3,13 +3,18 @@ package etcdlock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
 )
 
 const ttl = 2 * time.Second
@@ -33,13 +38,17 @@ func TestTermOfAFreshSession(t *testing.T) {
 				t.Errorf("lease ends %v after asking, want about %v", left, ttl)
 			}
 			s := watch(t, lease)
-			if renewed := receive(t, s.renewed); !renewed.After(first) {
-				t.Errorf("renewed until %v, not beyond %v", renewed, first)
+			renewed := receive(t, s.renewed)
+			if !renewed.Expiry.After(first) || renewed.Sent.IsZero() || renewed.Granted != ttl {
+				t.Errorf("renewed with %+v, the lease of %v ended at %v before", renewed, ttl, first)
+			}
+			if length := lease.(instrument.Granter).LeaseDuration(); length != ttl {
+				t.Errorf("lease of %v, want %v", length, ttl)
 			}
 			if err := lease.Release(t.Context()); err != nil {
 				t.Error(err)
 			}
-			receive(t, lease.(instrument.LossNotifier).Lost())
+			receive(t, s.lost)
 			if n := keys(t, c, "/fresh/"); n != 0 {
 				t.Errorf("%d keys left after the release", n)
 			}
@@ -68,12 +77,13 @@ func TestTermOfACallersSession(t *testing.T) {
 			if token, ok := lease.(instrument.Fencer).FencingToken(); !ok || token == 0 {
 				t.Errorf("token %d, %v; want the revision", token, ok)
 			}
-			if left := time.Until(lease.(instrument.Expirer).Expiry()); left <= 0 || left > ttl+time.Second {
+			if left := time.Until(lease.(instrument.Expirer).Expiry()); left > ttl {
 				t.Errorf("lease ends in %v, want up to %v", left, ttl)
 			}
 			w := watch(t, lease)
-			if left := time.Until(receive(t, w.renewed)); left <= 0 || left > ttl {
-				t.Errorf("renewed for %v, want up to %v", left, ttl)
+			renewed := receive(t, w.renewed)
+			if left := time.Until(renewed.Expiry); left <= 0 || left > ttl || renewed.Granted != ttl {
+				t.Errorf("renewed for %v with %+v, want up to %v", left, renewed, ttl)
 			}
 			if err := lease.Release(t.Context()); err != nil {
 				t.Error(err)
@@ -152,6 +162,11 @@ type phantom struct{ session *concurrency.Session }
 func (p phantom) acquire(context.Context) error { p.session.Orphan(); return nil }
 func (phantom) release(context.Context) error   { return nil }
 func (phantom) token() uint64                   { return 1 }
+func (phantom) key() string                     { return "/phantom" }
+func (phantom) owner() clientv3.Cmp             { return clientv3.Cmp{} }
+func (phantom) leavesNothing() bool             { return true }
+
+func (phantom) leftKey(context.Context) (string, error) { return "", nil }
 
 func TestCancelledAttemptLeavesNoKey(t *testing.T) {
 	_, c := server(t)
@@ -175,21 +190,52 @@ func TestTermEndsWithItsLeaseWhenTheServerIsGone(t *testing.T) {
 	lease := acquire(t, NewElection(c, "/cut", "leader", ttl))
 	w := watch(t, lease)
 	receive(t, w.renewed)
-	stop()
-	receive(t, lease.(instrument.LossNotifier).Lost())
+	go stop() // which waits for streams
+	if err := receive(t, w.lost); !errors.Is(err, instrument.ErrGaveUp) {
+		t.Errorf("cause %v, want ErrGaveUp", err)
+	}
 	if left := time.Until(lease.(instrument.Expirer).Expiry()); left > ttl/10 || left < -ttl/2 {
 		t.Errorf("lost with %v of the lease left, want a tenth", left)
-	}
-	if err := receive(t, w.lost); !errors.Is(err, errLapsed) {
-		t.Errorf("cause %v, want %v", err, errLapsed)
 	}
 	if len(w.failed) == 0 {
 		t.Error("no failed renewal was reported")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := lease.Release(ctx); !errors.Is(err, instrument.ErrSessionLost) {
-		t.Errorf("release returned %v, want ErrSessionLost", err)
+	if err := lease.Release(ctx); err == nil || errors.Is(err, instrument.ErrSessionLost) {
+		t.Errorf("release returned %v, want an error that does not know whose the lock is", err)
+	}
+}
+
+func TestAReleaseAfterGivingUpGivesTheLockBack(t *testing.T) {
+	_, c := server(t)
+	s, err := open(t.Context(), c, ttl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := mutex{concurrency.NewMutex(s.Session, "/gave-up")}
+	if err := m.acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.Orphan() // as when the keeper has given up
+	if err := s.release(t.Context(), m); err != nil {
+		t.Error(err)
+	}
+	if n := keys(t, c, "/gave-up"); n != 0 {
+		t.Errorf("%d keys left after the release", n)
+	}
+	if err := s.release(t.Context(), m); !errors.Is(err, instrument.ErrSessionLost) {
+		t.Errorf("the second release returned %v, want ErrSessionLost", err)
+	}
+}
+
+func TestALeaderWhoseClientIsClosedWasStopped(t *testing.T) {
+	_, c := server(t)
+	w := watch(t, acquire(t, NewElection(c, "/closed", "leader", ttl)))
+	receive(t, w.renewed)
+	c.Close()
+	if cause := receive(t, w.lost); !errors.Is(cause, context.Canceled) {
+		t.Errorf("cause %v, want a cancellation", cause)
 	}
 }
 
@@ -201,8 +247,8 @@ func TestAttemptWithoutABackendEndsWithTheLeaseItAskedFor(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want a deadline", err)
 	}
-	if _, ok := classify(a, err); ok {
-		t.Errorf("%v is a backend error and has a reason of its own", err)
+	if reason, ok := classify(a, err); !ok || reason != instrument.BackendError {
+		t.Errorf("%v is classified as %v, %v", err, reason, ok)
 	}
 }
 
@@ -210,10 +256,13 @@ func TestRevokedLeaseIsLostAndItsReleaseSaysSo(t *testing.T) {
 	_, c := server(t)
 	a := NewElection(c, "/revoked", "leader", ttl)
 	lease := acquire(t, a)
+	w := watch(t, lease)
 	if _, err := c.Revoke(t.Context(), waiterAt(t, c, "/revoked/", 0)); err != nil {
 		t.Fatal(err)
 	}
-	receive(t, lease.(instrument.LossNotifier).Lost())
+	if reason, ok := classify(a, receive(t, w.lost)); !ok || reason != instrument.SessionLost {
+		t.Errorf("lost by %v, %v", reason, ok)
+	}
 	err := lease.Release(t.Context())
 	if reason, ok := classify(a, err); !ok || reason != instrument.SessionLost {
 		t.Errorf("release returned %v, classified as %v, %v", err, reason, ok)
@@ -242,9 +291,32 @@ func start(ctx context.Context, a instrument.Acquirer) <-chan error {
 }
 
 func classify(a instrument.Acquirer, err error) (instrument.Reason, bool) {
-	return a.(interface {
-		Classify(error) (instrument.Reason, bool)
-	}).Classify(err)
+	return a.(instrument.Classifier).Classify(err)
+}
+
+func TestErrorsHaveReasons(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want instrument.Reason
+		ok   bool
+	}{
+		"somebody else holds the mutex":   {concurrency.ErrLocked, instrument.Contended, true},
+		"the lease is gone":               {rpctypes.ErrLeaseNotFound, instrument.SessionLost, true},
+		"the cluster has no leader":       {rpctypes.ErrNoLeader, instrument.BackendError, true},
+		"the server is out of space":      {rpctypes.ErrNoSpace, instrument.BackendError, true},
+		"the user may not":                {rpctypes.ErrPermissionDenied, instrument.BackendError, true},
+		"gRPC gives up":                   {status.Error(codes.ResourceExhausted, "too large"), instrument.BackendError, true},
+		"no answer in time":               {context.DeadlineExceeded, instrument.BackendError, true},
+		"the caller gives up":             {context.Canceled, 0, false},
+		"an error that nobody knows here": {errors.New("other"), 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reason, ok := (reasons{}).Classify(fmt.Errorf("etcdlock: %w", c.err))
+			if reason != c.want || ok != c.ok {
+				t.Errorf("classified as %v, %v; want %v, %v", reason, ok, c.want, c.ok)
+			}
+		})
+	}
 }
 
 func callersSession(t testing.TB, c *clientv3.Client) *concurrency.Session {
@@ -289,30 +361,33 @@ func waiterAt(t testing.TB, c *clientv3.Client, prefix string, place int) client
 	}
 }
 
-// sink hands on what a Watcher reports.
-type sink struct {
-	renewed chan time.Time
+// reports are what a Watcher has reported.
+type reports struct {
+	instrument.Sink
+	renewed chan instrument.Renewal
 	failed  chan error
 	lost    chan error
 }
 
-func newSink() *sink {
-	return &sink{make(chan time.Time, 100), make(chan error, 100), make(chan error, 1)}
+func newSink() *reports {
+	r := &reports{renewed: make(chan instrument.Renewal, 100), failed: make(chan error, 100), lost: make(chan error, 100)}
+	r.Sink = electtest.NewSink(electtest.Reports{
+		Renewed:       func(n instrument.Renewal) { r.renewed <- n },
+		RenewalFailed: func(err error) { r.failed <- err },
+		Lost:          func(cause error) { r.lost <- cause },
+	})
+	return r
 }
 
-func (s *sink) Renewed(end time.Time)   { s.renewed <- end }
-func (s *sink) RenewalFailed(err error) { s.failed <- err }
-func (s *sink) Lost(cause error)        { s.lost <- cause }
-
 // watch runs the lease's Watcher until the test ends.
-func watch(t *testing.T, lease instrument.Lease) *sink {
+func watch(t *testing.T, lease instrument.Lease) *reports {
 	t.Helper()
 	s := newSink()
 	ctx, cancel := context.WithCancel(context.Background())
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		lease.(instrument.Watcher).Watch(ctx, s)
+		lease.(instrument.Watcher).Watch(ctx, s.Sink)
 	}()
 	t.Cleanup(func() { cancel(); <-stopped })
 	return s

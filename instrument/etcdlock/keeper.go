@@ -3,6 +3,7 @@ package etcdlock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -13,8 +14,8 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// errLapsed is the cause of a term whose lease was not renewed in time.
-var errLapsed = errors.New("etcdlock: lease was not renewed in time")
+// errGaveUp is the cause of a term whose lease was not renewed in time.
+var errGaveUp = fmt.Errorf("etcdlock: lease was not renewed in time: %w", instrument.ErrGaveUp)
 
 // redialEvery is the time between dials while a renewal is due.
 const redialEvery = 100 * time.Millisecond
@@ -29,9 +30,10 @@ type keeper struct {
 	client *clientv3.Client
 	ttl    time.Duration
 
-	mu   sync.Mutex
-	end  time.Time
-	sink instrument.Sink
+	mu    sync.Mutex
+	end   time.Time
+	sink  instrument.Sink
+	cause error // why nothing is renewed any more; nil while it is
 }
 
 func newKeeper(c *clientv3.Client, asked time.Time, ttl time.Duration) *keeper {
@@ -44,9 +46,7 @@ func (k *keeper) KeepAlive(ctx context.Context, id clientv3.LeaseID) (<-chan *cl
 	done := make(chan *clientv3.LeaseKeepAliveResponse)
 	go func() {
 		defer close(done)
-		if cause := k.keep(ctx, id); cause != nil {
-			k.tell(func(s instrument.Sink) { s.Lost(cause) })
-		}
+		k.stopped(k.keep(ctx, id))
 	}()
 	return done, nil
 }
@@ -58,39 +58,51 @@ func (k *keeper) Expiry() time.Time {
 	return k.end
 }
 
-// Watch passes renewals to s until the term ends.
+// length is that which the server granted with the lease.
+func (k *keeper) length() time.Duration { return k.ttl }
+
+// Watch passes renewals to s, and why there are no more, until the term ends.
 func (k *keeper) Watch(ctx context.Context, s instrument.Sink) {
-	k.attach(s)
-	defer k.attach(nil)
+	k.mu.Lock()
+	k.sink = s
+	cause := k.cause
+	k.mu.Unlock()
+	if cause != nil {
+		s.Lost(cause)
+	}
 	<-ctx.Done()
 }
 
 // keep renews every third of the lease, and twice as often once a renewal has
 // failed. It gives up a tenth of the lease early: others may lead from the
-// lease end on, and the work needs a moment to stop. It returns why the lease
-// is gone; nil when ctx ended.
+// lease end on, and the work needs a moment to stop. It returns why it ended:
+// the end of ctx, that the server knows no such lease, or that it gave up.
 func (k *keeper) keep(ctx context.Context, id clientv3.LeaseID) error {
 	next := k.Expiry().Add(-2 * k.ttl / 3)
 	for {
 		last := k.Expiry().Add(-k.ttl / 10)
 		if !sleepUntil(ctx, earlier(next, last)) {
-			return nil
+			return ctx.Err()
 		}
 		sent := time.Now()
 		if !sent.Before(last) {
-			return errLapsed
+			return errGaveUp
 		}
-		err := k.renew(ctx, id, last)
+		end, err := k.renew(ctx, id, last)
 		switch {
 		case ctx.Err() != nil:
-			return nil
-		case errors.Is(err, rpctypes.ErrLeaseNotFound), errors.Is(err, errLapsed):
+			return ctx.Err()
+		case errors.Is(err, errGaveUp):
 			return err
 		case err != nil:
-			k.tell(func(s instrument.Sink) { s.RenewalFailed(err) })
+			k.report().RenewalFailedSince(sent, err)
 			next = sent.Add(k.ttl / 6)
 		default:
+			k.report().Renewed(end)
 			next = sent.Add(k.ttl / 3)
+		}
+		if errors.Is(err, rpctypes.ErrLeaseNotFound) {
+			return err
 		}
 	}
 }
@@ -98,8 +110,11 @@ func (k *keeper) keep(ctx context.Context, id clientv3.LeaseID) error {
 // renew waits a third of the lease for an answer, but not beyond last. When
 // half of that has passed it asks a second time: a member whose leader has
 // just died sits on the first request, and would answer the second at once.
-func (k *keeper) renew(ctx context.Context, id clientv3.LeaseID, last time.Time) error {
-	ctx, cancel := context.WithDeadline(ctx, earlier(time.Now().Add(k.ttl/3), last))
+// The renewal was sent with the first; the lease counts from the one that was
+// answered.
+func (k *keeper) renew(ctx context.Context, id clientv3.LeaseID, last time.Time) (instrument.Renewal, error) {
+	sent := time.Now()
+	ctx, cancel := context.WithDeadline(ctx, earlier(sent.Add(k.ttl/3), last))
 	defer cancel()
 	answers := make(chan error, 2)
 	ask := func() { answers <- k.ask(ctx, id, last) }
@@ -110,18 +125,14 @@ func (k *keeper) renew(ctx context.Context, id clientv3.LeaseID, last time.Time)
 		select {
 		case err := <-answers:
 			open--
-			if err == nil {
-				end := k.Expiry()
-				k.tell(func(s instrument.Sink) { s.Renewed(end) })
-			}
 			if err == nil || open == 0 || errors.Is(err, rpctypes.ErrLeaseNotFound) {
-				return err
+				return instrument.Renewal{Sent: sent, Expiry: k.Expiry(), Granted: k.ttl}, err
 			}
 		case <-again.C:
 			open++
 			go ask()
 		case <-ctx.Done():
-			return ctx.Err()
+			return instrument.Renewal{}, ctx.Err()
 		}
 	}
 }
@@ -139,7 +150,7 @@ func (k *keeper) ask(ctx context.Context, id clientv3.LeaseID, last time.Time) e
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case !time.Now().Before(last):
-		return errLapsed
+		return errGaveUp
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -147,19 +158,21 @@ func (k *keeper) ask(ctx context.Context, id clientv3.LeaseID, last time.Time) e
 	return nil
 }
 
-func (k *keeper) attach(s instrument.Sink) {
+// report is where the term is told; nowhere before Watch.
+func (k *keeper) report() instrument.Sink {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.sink = s
+	return k.sink
 }
 
-func (k *keeper) tell(f func(instrument.Sink)) {
+// stopped tells the term, now or once it watches. A term that was released
+// before takes no notice.
+func (k *keeper) stopped(cause error) {
 	k.mu.Lock()
+	k.cause = cause
 	s := k.sink
 	k.mu.Unlock()
-	if s != nil {
-		f(s)
-	}
+	s.Lost(cause)
 }
 
 // connected waits for a connection. Without it KeepAliveOnce would fail and

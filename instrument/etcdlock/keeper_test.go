@@ -11,6 +11,8 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
+
+	"github.com/leaderscope/leaderscope/instrument"
 )
 
 // backend is a Lease whose answers a test decides.
@@ -33,15 +35,16 @@ func granted() (*clientv3.LeaseKeepAliveResponse, error) {
 }
 
 // keeping runs a keeper with a lease of 15 s in a bubble.
-func keeping(t *testing.T, b *backend) (*keeper, *sink, <-chan struct{}) {
+func keeping(t *testing.T, b *backend) (*keeper, *reports, <-chan struct{}) {
 	t.Helper()
 	c := clientv3.NewCtxClient(t.Context())
 	c.Lease = b
 	k := newKeeper(c, time.Now(), 15*time.Second)
 	s := newSink()
-	k.attach(s)
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
+	go k.Watch(ctx, s.Sink)
+	synctest.Wait()
 	done := make(chan struct{})
 	answers, _ := k.KeepAlive(ctx, 1)
 	go func() {
@@ -63,8 +66,9 @@ func TestKeeperRenewsEachThirdAndCountsFromTheRequest_C04(t *testing.T) {
 		}})
 		for _, sent := range []time.Duration{5, 10, 15} {
 			want := start.Add(sent*time.Second + 15*time.Second)
-			if got := <-s.renewed; !got.Equal(want) || !k.Expiry().Equal(want) {
-				t.Errorf("renewed until %v, want %v", got.Sub(start), want.Sub(start))
+			got := <-s.renewed
+			if !got.Expiry.Equal(want) || !k.Expiry().Equal(want) || !got.Sent.Equal(start.Add(sent*time.Second)) || got.Granted != 15*time.Second {
+				t.Errorf("renewal %+v; want one until %v", got, want)
 			}
 		}
 	})
@@ -81,8 +85,8 @@ func TestKeeperGivesUpAHungRenewalAndEndsBeforeTheLease_C03(t *testing.T) {
 		if took := time.Since(start); took != 13500*time.Millisecond {
 			t.Errorf("the session ended after %v, want a tenth before its lease does, after 13.5 s", took)
 		}
-		if cause := <-s.lost; !errors.Is(cause, errLapsed) {
-			t.Errorf("cause %v", cause)
+		if cause := <-s.lost; !errors.Is(cause, instrument.ErrGaveUp) {
+			t.Errorf("cause %v, want ErrGaveUp", cause)
 		}
 		if len(s.failed) != 2 || len(s.renewed) != 0 {
 			t.Errorf("%d renewals failed and %d succeeded, want 2 and 0", len(s.failed), len(s.renewed))
@@ -121,7 +125,9 @@ func TestKeeperAsksASecondTimeWhenTheFirstIsNotAnswered(t *testing.T) {
 			}
 			return granted()
 		}})
-		<-s.renewed
+		if r := <-s.renewed; !r.Sent.Equal(start.Add(5 * time.Second)) {
+			t.Errorf("renewal %+v, want one that was sent after 5 s", r)
+		}
 		if took := time.Since(start); took != 7500*time.Millisecond {
 			t.Errorf("renewed after %v, want after 5 s and half of the patience of 5 s", took)
 		}
@@ -141,7 +147,7 @@ func TestKeeperBelievesNoAnswerThatCameAfterTheLeaseEnd_C16(t *testing.T) {
 			return granted()
 		}})
 		<-done
-		if cause := <-s.lost; !errors.Is(cause, errLapsed) {
+		if cause := <-s.lost; !errors.Is(cause, instrument.ErrGaveUp) {
 			t.Errorf("cause %v", cause)
 		}
 		time.Sleep(time.Hour)
@@ -167,6 +173,23 @@ func TestKeeperEndsAtOnceWhenTheServerKnowsNoLease(t *testing.T) {
 	})
 }
 
+func TestAKeeperThatStoppedBeforeTheTermWatchesTellsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clientv3.NewCtxClient(t.Context())
+		c.Lease = &backend{once: func(context.Context) (*clientv3.LeaseKeepAliveResponse, error) { return nil, rpctypes.ErrLeaseNotFound }}
+		k := newKeeper(c, time.Now(), 15*time.Second)
+		answers, _ := k.KeepAlive(t.Context(), 1)
+		<-answers
+		s := newSink()
+		ctx, cancel := context.WithCancel(t.Context())
+		go k.Watch(ctx, s.Sink)
+		if cause := <-s.lost; !errors.Is(cause, rpctypes.ErrLeaseNotFound) {
+			t.Errorf("cause %v", cause)
+		}
+		cancel()
+	})
+}
+
 func TestListenerBelievesNoAnswerThatCameAfterTheLeaseEnd_C16(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clientv3.NewCtxClient(t.Context())
@@ -182,12 +205,12 @@ func TestListenerBelievesNoAnswerThatCameAfterTheLeaseEnd_C16(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			(&listener{session: session}).Watch(t.Context(), s)
+			(&listener{session: session}).Watch(t.Context(), s.Sink)
 		}()
 		answers <- &clientv3.LeaseKeepAliveResponse{TTL: 15}
 		want := time.Now().Add(15 * time.Second)
-		if got := <-s.renewed; !got.Equal(want) {
-			t.Errorf("renewed until %v, want %v", got, want)
+		if got := <-s.renewed; !got.Expiry.Equal(want) {
+			t.Errorf("renewal %+v, want one until %v", got, want)
 		}
 		time.Sleep(20 * time.Second)
 		answers <- &clientv3.LeaseKeepAliveResponse{TTL: 15}

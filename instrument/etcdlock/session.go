@@ -52,12 +52,21 @@ func open(ctx context.Context, c *clientv3.Client, ttl time.Duration) (*session,
 }
 
 // release gives the lock back and ends the lease. That etcd deletes a key
-// says nothing about whose it was; that the session had ended does.
+// says nothing about whose it was; that the server knows no such lease does.
+// The key of a session that has ended goes with its lease.
 func (s *session) release(ctx context.Context, c candidate) error {
+	var err error
 	if ended(s.Session) {
-		return fmt.Errorf("etcdlock: release: %w", errors.Join(instrument.ErrSessionLost, s.discard(ctx)))
+		ctx, cancel := context.WithTimeout(ctx, revokeTimeout)
+		defer cancel()
+		err = s.revoke(ctx)
+	} else {
+		err = errors.Join(c.release(ctx), s.revoke(ctx))
 	}
-	if err := errors.Join(c.release(ctx), s.revoke(ctx)); err != nil {
+	switch {
+	case errors.Is(err, rpctypes.ErrLeaseNotFound):
+		return fmt.Errorf("etcdlock: release: %w", errors.Join(instrument.ErrSessionLost, err))
+	case err != nil:
 		return fmt.Errorf("etcdlock: release: %w", err)
 	}
 	return nil

@@ -19,19 +19,13 @@ import (
 const shortLease = 2 * time.Second
 
 func TestConformance(t *testing.T) {
-	for name, wrap := range map[string]func(leaderelection.LeaderElectionConfig, *instrument.Election) leaderelection.LeaderElectionConfig{
-		"the whole configuration": Instrument,
-		"the lock alone": func(cfg leaderelection.LeaderElectionConfig, e *instrument.Election) leaderelection.LeaderElectionConfig {
-			cfg.Lock = Lock(cfg.Lock, e)
-			return cfg
-		},
-	} {
+	for name, wrap := range wraps {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			all := clusters{}
 			electtest.CampaignConformance(t, electtest.CampaignSuite{
-				Run: func(ctx context.Context, _ testing.TB, lock string, e *instrument.Election) error {
-					return campaign(ctx, all.of(lock), func(cfg leaderelection.LeaderElectionConfig) leaderelection.LeaderElectionConfig {
+				Run: func(ctx context.Context, _ testing.TB, lock string, e *instrument.Election, work func(context.Context)) error {
+					return campaign(ctx, all.of(lock), work, func(cfg leaderelection.LeaderElectionConfig) leaderelection.LeaderElectionConfig {
 						return wrap(cfg, e)
 					})
 				},
@@ -63,14 +57,14 @@ func (c *clusters) of(lock string) *cluster {
 var identities atomic.Int64
 
 // campaign starts another elector whenever one has stopped.
-func campaign(ctx context.Context, c *cluster, wrap func(leaderelection.LeaderElectionConfig) leaderelection.LeaderElectionConfig) error {
+func campaign(ctx context.Context, c *cluster, work func(context.Context), wrap func(leaderelection.LeaderElectionConfig) leaderelection.LeaderElectionConfig) error {
 	lock := c.lock(fmt.Sprint("replica-", identities.Add(1)))
 	for ctx.Err() == nil {
 		elector, err := leaderelection.NewLeaderElector(wrap(leaderelection.LeaderElectionConfig{
 			Lock: lock, ReleaseOnCancel: true,
 			LeaseDuration: shortLease, RenewDeadline: shortLease * 3 / 4, RetryPeriod: shortLease / 8,
 			Callbacks: leaderelection.LeaderCallbacks{
-				OnStartedLeading: func(ctx context.Context) { <-ctx.Done() },
+				OnStartedLeading: work,
 				OnStoppedLeading: func() {},
 			},
 		}))

@@ -20,7 +20,6 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
-	"github.com/leaderscope/leaderscope/redact"
 )
 
 const (
@@ -147,6 +146,7 @@ func (c *cluster) lock(identity string) resourcelock.Interface {
 type replica struct {
 	t        *testing.T
 	m        *instrument.Middleware
+	label    string
 	election *instrument.Election
 	config   leaderelection.LeaderElectionConfig
 
@@ -156,11 +156,11 @@ type replica struct {
 
 func (c *cluster) replica(t *testing.T, identity string) *replica {
 	t.Helper()
-	m, err := instrument.New(instrument.WithRedactor(redact.Constant(redact.Exact("lock"))))
+	m, err := instrument.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &replica{t: t, m: m, body: func(ctx context.Context) { <-ctx.Done() }, stopped: func() {}}
+	r := &replica{t: t, m: m, label: "lock", body: func(ctx context.Context) { <-ctx.Done() }, stopped: func() {}}
 	r.election = m.Election("lock", instrument.Hold(), instrument.Backend("kubernetes"))
 	r.config = leaderelection.LeaderElectionConfig{
 		Lock:          c.lock(identity),
@@ -199,11 +199,17 @@ func start(t *testing.T, config leaderelection.LeaderElectionConfig) (stop func(
 
 func (r *replica) series() electtest.Series {
 	r.t.Helper()
-	s := electtest.Read(r.m, "lock")
+	s := electtest.Read(r.m, r.label)
 	if why := electtest.Broken(s); why != "" {
 		r.t.Errorf("invariant broken: %s in %v", why, s)
 	}
 	return s
+}
+
+// value is a series as it is now.
+func (r *replica) value(series string) float64 {
+	r.t.Helper()
+	return r.series()[series]
 }
 
 // want compares the series that it names.

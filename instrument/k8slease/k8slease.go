@@ -3,7 +3,6 @@ package k8slease
 import (
 	"context"
 
-	"go.opentelemetry.io/otel/trace"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
@@ -17,12 +16,13 @@ import (
 //
 // The context of OnStartedLeading stays client-go's own. client-go goes on
 // leading for up to RenewDeadline after it has seen another holder; the work
-// done in that time is work after loss.
+// done in that time is work after loss. When it wins the lease back by then,
+// the same body is the work of the new term.
 func Instrument(cfg leaderelection.LeaderElectionConfig, e *instrument.Election) leaderelection.LeaderElectionConfig {
 	if cfg.Lock == nil {
 		return cfg
 	}
-	l := &lock{Interface: cfg.Lock, election: e, coordinated: cfg.Coordinated, callbacks: cfg.Callbacks.OnStoppedLeading != nil}
+	l := &lock{Interface: cfg.Lock, election: e, coordinated: cfg.Coordinated}
 	cfg.Lock = l
 	if started := cfg.Callbacks.OnStartedLeading; started != nil {
 		cfg.Callbacks.OnStartedLeading = l.started(started)
@@ -38,24 +38,17 @@ func Instrument(cfg leaderelection.LeaderElectionConfig, e *instrument.Election)
 
 // Lock wraps a resource lock alone, so that e shows the election of which the
 // callbacks are out of reach. A term then ends when the lock is released or
-// seen in another's hands; that the elector gave up shows as a lease that runs
-// out. Use it for one LeaderElector at a time.
+// seen in another's hands. That the elector stopped shows when it releases
+// (ReleaseOnCancel), and otherwise as a lease that runs out. Use it for one
+// LeaderElector at a time.
 func Lock(l resourcelock.Interface, e *instrument.Election) resourcelock.Interface {
 	return &lock{Interface: l, election: e}
 }
 
 // started runs the callback as work of the term. client-go starts it in a
 // goroutine, so the term may have ended before.
-func (l *lock) started(next func(context.Context)) func(context.Context) {
+func (l *lock) started(body func(context.Context)) func(context.Context) {
 	return func(ctx context.Context) {
-		t := l.lastTerm()
-		if t == nil {
-			next(ctx)
-			return
-		}
-		_ = t.Work(ctx, func(work context.Context, _ *instrument.Term) error {
-			next(trace.ContextWithSpan(ctx, trace.SpanFromContext(work)))
-			return nil
-		})
+		(&work{ctx: ctx}).do(l, body)
 	}
 }

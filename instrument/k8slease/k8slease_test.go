@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"os"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +14,6 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/leaderelection"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/klog/v2"
 
 	"github.com/leaderscope/leaderscope/instrument"
@@ -21,6 +22,15 @@ import (
 )
 
 var of = electtest.Of
+
+// wraps are the two ways to instrument an election.
+var wraps = map[string]func(leaderelection.LeaderElectionConfig, *instrument.Election) leaderelection.LeaderElectionConfig{
+	"the whole configuration": Instrument,
+	"the lock alone": func(cfg leaderelection.LeaderElectionConfig, e *instrument.Election) leaderelection.LeaderElectionConfig {
+		cfg.Lock = Lock(cfg.Lock, e)
+		return cfg
+	},
+}
 
 func TestMain(m *testing.M) {
 	klog.LogToStderr(false)
@@ -143,7 +153,7 @@ func TestAStoppedStandbyHasNoTerm(t *testing.T) {
 			t.Errorf("%d calls of OnStoppedLeading, %v", calls, s)
 		}
 		for k, v := range s {
-			if v != 0 && len(k) > len(catalog.TermsEnded.Name) && k[:len(catalog.TermsEnded.Name)] == catalog.TermsEnded.Name {
+			if v != 0 && len(k) > len(catalog.TermsEnded.Name()) && k[:len(catalog.TermsEnded.Name())] == catalog.TermsEnded.Name() {
 				t.Errorf("%s is %v", k, v)
 			}
 		}
@@ -183,6 +193,78 @@ func TestARenewalThatTakesTheSlowPathIsOneOK(t *testing.T) {
 	})
 }
 
+func TestARenewalTakesFromItsFirstRequestToItsLastAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		r := c.replica(t, "a")
+		stop := r.run()
+		time.Sleep(time.Second)
+		before := r.value(catalog.RenewalDuration.Sum())
+		optimistic := true
+		c.fail("update", func(context.Context) error {
+			if optimistic {
+				optimistic = false
+				time.Sleep(5 * time.Second)
+				return apierrors.NewConflict(leases, "lock", errServer)
+			}
+			time.Sleep(time.Second)
+			return nil
+		})
+		time.Sleep(7*time.Second + 500*time.Millisecond)
+		if took := r.value(catalog.RenewalDuration.Sum()) - before; took != 6 {
+			t.Errorf("the renewal took %v s, want 6", took)
+		}
+		c.fail("update", nil)
+		r.want(electtest.Series{of(catalog.LeaseDuration): 15, of(catalog.LeaseHeadroom): 15 - 6.5})
+		stop()
+		synctest.Wait()
+	})
+}
+
+func TestTheLengthOfTheLeaseIsThatOfTheRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		r := c.replica(t, "a")
+		slow := func(context.Context) error { time.Sleep(2700 * time.Nanosecond); return nil }
+		for _, verb := range []string{"get", "create", "update"} {
+			c.fail(verb, slow)
+		}
+		stop := r.run()
+		for range 10 {
+			time.Sleep(time.Second)
+			r.want(electtest.Series{of(catalog.LeaseDuration): 15})
+		}
+		stop()
+		synctest.Wait()
+	})
+}
+
+func TestAnAttemptThatFailsSaysWhetherTheServerDid(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want catalog.Reason
+	}{
+		"the server fails":                  {apierrors.NewInternalError(errServer), catalog.BackendError},
+		"the server refuses":                {apierrors.NewForbidden(leases, "lock", errServer), catalog.BackendError},
+		"the server is too busy":            {apierrors.NewTooManyRequests("later", 1), catalog.BackendError},
+		"the connection is refused":         {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, catalog.BackendError},
+		"an error that is not the server's": {errServer, catalog.UnknownReason},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cluster := newCluster()
+				r := cluster.replica(t, "a")
+				cluster.fail("get", func(context.Context) error { return c.err })
+				stop := r.run()
+				synctest.Wait()
+				r.want(electtest.Series{missed(c.want): 1, of(catalog.Attempts): 1})
+				stop()
+				synctest.Wait()
+			})
+		})
+	}
+}
+
 func TestARenewalOfWhichBothRequestsFailIsOneFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
@@ -200,35 +282,6 @@ func TestARenewalOfWhichBothRequestsFailIsOneFailure(t *testing.T) {
 		stop()
 		synctest.Wait()
 	})
-}
-
-func TestALeaderThatCannotRenewIsLostAtTheDeadlineAndItsWorkIsSeen(t *testing.T) {
-	for name, fault := range map[string]func(context.Context) error{"requests fail": down, "requests hang": hangs} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := newCluster()
-				r := c.replica(t, "a")
-				r.body = func(ctx context.Context) {
-					<-ctx.Done()
-					time.Sleep(3 * time.Second) // the work does not stop at once
-				}
-				stop := r.run()
-				time.Sleep(time.Second)
-				for _, verb := range []string{"get", "update", "release"} {
-					c.fail(verb, fault)
-				}
-				time.Sleep(retryPeriod + renewDeadline - time.Second - time.Millisecond)
-				r.want(electtest.Series{of(catalog.Active): 1})
-				time.Sleep(renewDeadline + 10*time.Second) // a release may hang, too
-				r.want(electtest.Series{of(catalog.Active): 0, ended(catalog.Lost): 1, of(catalog.Running): 0})
-				if after := r.series()[of(catalog.WorkAfterLoss)]; after < 3-0.1 && name == "requests fail" {
-					t.Errorf("%v s of work after loss, want 3", after)
-				}
-				stop()
-				synctest.Wait()
-			})
-		})
-	}
 }
 
 func TestAnotherHolderIsALossBeforeTheElectorGivesUp(t *testing.T) {
@@ -251,20 +304,6 @@ func TestAnotherHolderIsALossBeforeTheElectorGivesUp(t *testing.T) {
 		if after := s[of(catalog.WorkAfterLoss)]; s[of(catalog.Running)] != 0 || after < 9 || after > 10 {
 			t.Errorf("%v running, %v s of work after loss; want it up to the renew deadline", s[of(catalog.Running)], after)
 		}
-		stop()
-		synctest.Wait()
-	})
-}
-
-func TestALeaderThatWinsAnewInOneRunHasTwoTerms(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		r := c.replica(t, "a")
-		stop := r.run()
-		time.Sleep(3 * time.Second)
-		c.edit(t, func(l *coordinationv1.Lease) { nobody := ""; l.Spec.HolderIdentity = &nobody })
-		time.Sleep(retryPeriod)
-		r.want(electtest.Series{of(catalog.Active): 1, of(catalog.Acquired): 2, ended(catalog.Lost): 1, of(catalog.FencingToken): 1})
 		stop()
 		synctest.Wait()
 	})
@@ -306,9 +345,10 @@ func TestAReleaseThatMeetsAConflictEndsTheTermOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
 		r := c.replica(t, "a")
-		// The core's classifier would take the conflict for a loss.
-		r.election = r.m.Election("lock", instrument.Hold(), instrument.Classify(
-			instrument.Kubernetes(apierrors.IsConflict, apierrors.IsAlreadyExists)))
+		// A classifier of the program would take the conflict for a loss.
+		r.election = r.m.Election("conflicts", instrument.Hold(), instrument.Classify(instrument.ClassifierFunc(
+			func(err error) (instrument.Reason, bool) { return instrument.Contended, apierrors.IsConflict(err) })))
+		r.label = "conflicts"
 		stop := r.run()
 		time.Sleep(time.Second)
 		once := true
@@ -322,7 +362,7 @@ func TestAReleaseThatMeetsAConflictEndsTheTermOnce(t *testing.T) {
 		stop()
 		r.want(electtest.Series{
 			releases(catalog.ReleaseOK): 1, releases(catalog.ReleaseError): 1, releases(catalog.ReleaseNotOwner): 0,
-			ended(catalog.Released): 1, ended(catalog.Lost): 0, of(catalog.Active): 0,
+			ended(catalog.ReleaseFailed): 1, ended(catalog.Lost): 0, ended(catalog.CanceledTerm): 0, of(catalog.Active): 0,
 		})
 	})
 }
@@ -361,60 +401,6 @@ func TestOfTwoThatUpdateAtOnceOneIsContended(t *testing.T) {
 	})
 }
 
-// suspended is the lock of a process that can be suspended in a request.
-type suspended struct {
-	resourcelock.Interface
-	turn chan struct{} // holds one when the process is awake
-}
-
-func (s *suspended) wait() (done func()) {
-	<-s.turn
-	return func() { s.turn <- struct{}{} }
-}
-
-func (s *suspended) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	defer s.wait()()
-	return s.Interface.Get(ctx)
-}
-
-func (s *suspended) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
-	defer s.wait()()
-	return s.Interface.Update(ctx, r)
-}
-
-// client-go releases without a look at whose the lease is by then. That is not
-// ours to prevent; that nobody takes it for a release of our own is.
-func TestALeaderThatWakesUpLateGivesTheNextOnesLeaseAway(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		old, next := c.replica(t, "a"), c.replica(t, "b")
-		lock := &suspended{Interface: old.config.Lock, turn: make(chan struct{}, 1)}
-		lock.turn <- struct{}{}
-		old.config.Lock = lock
-		stopOld := old.run()
-		synctest.Wait()
-		stopNext := next.run()
-		time.Sleep(5 * time.Second)
-		<-lock.turn
-		time.Sleep(2 * leaseDuration)
-		old.want(electtest.Series{of(catalog.Active): 0, of(catalog.LeaseOverruns): 1})
-		next.want(electtest.Series{of(catalog.Active): 1, of(catalog.FencingToken): 1})
-
-		lock.turn <- struct{}{}
-		synctest.Wait()
-		if record, _, err := c.lock("c").Get(t.Context()); err != nil || record.HolderIdentity != "" {
-			t.Errorf("the lease is that of %q, %v", record.HolderIdentity, err)
-		}
-		old.want(electtest.Series{ended(catalog.Lost): 1, ended(catalog.Released): 0, releases(catalog.ReleaseOK): 0})
-		next.want(electtest.Series{of(catalog.Active): 1})
-		time.Sleep(2 * retryPeriod)
-		next.want(electtest.Series{ended(catalog.Lost): 1, of(catalog.Active): 1, of(catalog.Acquired): 2})
-		stopOld()
-		stopNext()
-		synctest.Wait()
-	})
-}
-
 func TestALockAloneShowsTheElection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
@@ -435,21 +421,23 @@ func TestALockAloneShowsTheElection(t *testing.T) {
 	})
 }
 
-func TestTheBodysContextIsClientGosOwn(t *testing.T) {
+func TestALockAloneShowsTheNextElectorAfterAReleaseThatFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newCluster().replica(t, "a")
-		var cause error
-		r.body = func(ctx context.Context) {
-			<-ctx.Done()
-			cause = context.Cause(ctx)
-		}
-		stop := r.run()
+		c := newCluster()
+		r := c.replica(t, "a")
+		r.config.Lock = Lock(r.config.Lock, r.election)
+		stop := start(t, r.config)
 		time.Sleep(time.Second)
+		c.fail("release", down)
 		stop()
-		synctest.Wait()
-		if !errors.Is(cause, context.Canceled) {
-			t.Errorf("the body's context ended with %v", cause)
-		}
+		r.want(electtest.Series{of(catalog.Active): 0, ended(catalog.ReleaseFailed): 1, releases(catalog.ReleaseError): 1})
+
+		c.fail("release", nil)
+		stop = start(t, r.config)
+		time.Sleep(5 * time.Second)
+		r.want(electtest.Series{of(catalog.Active): 1, of(catalog.Acquired): 2, of(catalog.Pending): 0})
+		stop()
+		r.want(electtest.Series{of(catalog.Active): 0, ended(catalog.Released): 1})
 	})
 }
 

@@ -11,21 +11,32 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// lease is one won term of an elector that renews and releases by itself: the
-// core's Renew and Release carry out the request that the elector is making.
+// lease is one won term of an elector that renews and releases by itself.
 type lease struct {
+	term  *instrument.Term
 	token uint64
+	// giveBack is the request by which the elector releases. Term.Release
+	// carries it out, so that the term ends before the server is told.
+	giveBack func(context.Context) error
 
-	mu     sync.Mutex
-	end    time.Time
-	second int64     // of the RenewTime written last
-	first  time.Time // when the first write of that second was sent
+	mu      sync.Mutex
+	end     time.Time
+	granted time.Duration
+	second  int64     // of the RenewTime written last
+	first   time.Time // when the first write of that second was sent
 }
 
-func newLease(asked time.Time, record resourcelock.LeaderElectionRecord) *lease {
+// win opens the term of a record that was written.
+func win(at *instrument.Attempt, asked time.Time, record resourcelock.LeaderElectionRecord) *lease {
 	l := &lease{token: uint64(max(record.LeaderTransitions, 0))}
 	l.second, l.first = record.RenewTime.Unix(), asked
 	l.extend(asked, record)
+	l.term = at.Won(instrument.NewLease(l.release,
+		instrument.Token(l.token),
+		instrument.ExpiryFrom(l.expiry),
+		instrument.GrantedFrom(l.length),
+		instrument.RenewalsReported(),
+	))
 	return l
 }
 
@@ -46,66 +57,38 @@ func (l *lease) asks(record resourcelock.LeaderElectionRecord) time.Time {
 func (l *lease) extend(asked time.Time, record resourcelock.LeaderElectionRecord) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.end = asked.Add(time.Duration(record.LeaseDurationSeconds) * time.Second)
+	l.granted = time.Duration(record.LeaseDurationSeconds) * time.Second
+	l.end = asked.Add(l.granted)
 }
 
-// Expiry is the instant just before the last good request, or before the first
+// expiry is the instant just before the last good request, or before the first
 // of its second, plus the length that the record tells the others.
-func (l *lease) Expiry() time.Time {
+func (l *lease) expiry() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.end
 }
 
-func (l *lease) FencingToken() (uint64, bool) { return l.token, true }
-
-func (l *lease) Renew(ctx context.Context) error { return requested(ctx) }
-
-func (l *lease) Release(ctx context.Context) error { return requested(ctx) }
-
-// stoppable is a lease of an elector whose stop is known.
-type stoppable struct {
-	*lease
-	stopped chan error    // why the elector stopped
-	watched chan struct{} // closed when nobody listens any more
+// length is that which the record tells the others, in whole seconds.
+func (l *lease) length() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.granted
 }
 
-func newStoppable(l *lease) *stoppable {
-	return &stoppable{lease: l, stopped: make(chan error), watched: make(chan struct{})}
+func (l *lease) renewed(sent time.Time) {
+	l.term.Sink().Renewed(instrument.Renewal{Sent: sent, Expiry: l.expiry(), Granted: l.length()})
 }
 
-// Watch waits for the elector's stop.
-func (l *stoppable) Watch(ctx context.Context, s instrument.Sink) {
-	defer close(l.watched)
-	select {
-	case cause := <-l.stopped:
-		s.Lost(cause)
-	case <-ctx.Done():
-	}
+func (l *lease) renewalFailed(sent time.Time, err error) {
+	l.term.Sink().RenewalFailedSince(sent, err)
 }
 
-// stop ends the term and returns when it has ended.
-func (l *stoppable) stop(cause error) {
-	select {
-	case l.stopped <- cause:
-		<-l.watched
-	case <-l.watched:
-	}
-}
+func (l *lease) lost(cause error) { l.term.Sink().Lost(cause) }
 
-// request is what an elector asks of the server, on its way through the core.
-type request func(context.Context) error
-
-type requestKey struct{}
-
-func withRequest(ctx context.Context, r request) context.Context {
-	return context.WithValue(ctx, requestKey{}, r)
-}
-
-func requested(ctx context.Context) error {
-	r, ok := ctx.Value(requestKey{}).(request)
-	if !ok {
+func (l *lease) release(ctx context.Context) error {
+	if l.giveBack == nil {
 		return errors.ErrUnsupported
 	}
-	return r(ctx)
+	return l.giveBack(ctx)
 }

@@ -3,8 +3,6 @@ package k8slease
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -14,51 +12,45 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-var (
-	// errConflict stands for a conflict of a renewal or a release. The object
-	// has changed, which may be the holder's own request that was given up:
-	// only the next Get tells whose the lease is.
-	errConflict = errors.New("k8slease: the lease object has changed")
-	// errGaveUp ends a term whose elector gave up.
-	errGaveUp = errors.New("k8slease: lease was not renewed within the renew deadline")
-	// errUndecided is what a request answers to the core while the slow path
-	// has yet to decide: the two are one renewal.
-	errUndecided = errors.ErrUnsupported
-)
-
 // lock sees what an elector asks of its resource lock. An elector is one
 // goroutine; the mutex is for its callbacks, which are others.
 type lock struct {
 	resourcelock.Interface
 	election    *instrument.Election
 	coordinated bool
-	callbacks   bool // tell when the elector stops
 
 	mu      sync.Mutex
 	attempt *instrument.Attempt // in flight
-	term    *instrument.Term    // held
-	lease   *lease              // of term
-	open    *stoppable          // lease, with callbacks
-	last    *instrument.Term    // the latest, held or not
+	held    *lease
+	ending  *lease // its term has ended, and a release of it may follow
+	last    *lease // the latest, held or not
+	work    *work  // that client-go started last
 	round   round
 
 	seen   []byte // the record as it was last
 	seenAt time.Time
 }
 
-// round is what is known of the renewal in progress and the one before it.
+// round is what is known of the renewal in progress and the one before it: an
+// optimistic Update and, when that failed, Get and Update.
 type round struct {
+	sent    time.Time // just before its first request
 	tried   bool      // the optimistic Update failed
 	got     bool      // Get showed the lease as ours, or as gone
 	failing bool      // the latest renewal failed
 	end     time.Time // from here on the elector gives up
 }
 
+func (r round) gaveUp() bool { return r.failing && !time.Now().Before(r.end) }
+
 // Get is the first request of an attempt, the second of a renewal whose
 // optimistic Update failed, and the first of a release.
 func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	if t, held, r := l.held(ctx); t != nil {
-		return l.verify(ctx, t, held, r)
+	switch held, ending, r := l.state(ctx); {
+	case held != nil:
+		return l.verify(ctx, held, r)
+	case ending != nil:
+		return l.getAgain(ctx)
 	}
 	at := l.begin(ctx)
 	record, raw, err := l.Interface.Get(ctx)
@@ -66,7 +58,7 @@ func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	case err == nil && l.contended(record, raw):
 		l.end(at, instrument.ErrContended)
 	case err != nil && !apierrors.IsNotFound(err):
-		l.end(at, err)
+		l.end(at, attemptError(err))
 	}
 	return record, raw, err
 }
@@ -85,110 +77,114 @@ func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 type writer func(context.Context, resourcelock.LeaderElectionRecord) error
 
 func (l *lock) write(ctx context.Context, record resourcelock.LeaderElectionRecord, write writer) error {
-	t, held, r := l.held(ctx)
+	held, ending, r := l.state(ctx)
 	ours := record.HolderIdentity == l.Identity()
 	switch {
-	case ours && t == nil:
-		return l.win(ctx, record, write)
+	case ours && held != nil:
+		return l.renew(ctx, held, r, record, write)
 	case ours:
-		return l.renew(ctx, t, held, r, record, write)
-	case t == nil:
-		return write(ctx, record)
+		return l.win(ctx, record, write)
+	case held != nil:
+		return l.release(ctx, held, record, write)
+	case ending != nil:
+		return l.release(ctx, ending, record, write)
 	default:
-		return l.release(ctx, t, record, write)
+		return write(ctx, record)
 	}
 }
 
+// win makes a work that still runs work of the new term: the elector has won
+// the lease back within one Run.
 func (l *lock) win(ctx context.Context, record resourcelock.LeaderElectionRecord, write writer) error {
 	at := l.inFlight(ctx)
 	asked := time.Now()
-	err := write(ctx, record)
-	if err != nil {
+	if err := write(ctx, record); err != nil {
 		l.end(at, attemptError(err))
 		return err
 	}
-	held := newLease(asked, record)
-	var won instrument.Lease = held
-	var open *stoppable
-	if l.callbacks {
-		open = newStoppable(held)
-		won = open
-	}
-	t := at.Won(won)
+	won := win(at, asked, record)
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.attempt = nil
-	l.term, l.last, l.lease, l.open, l.round = t, t, held, open, round{}
+	l.attempt, l.held, l.ending, l.last, l.round = nil, won, nil, won, round{}
+	running := l.work
+	l.mu.Unlock()
+	if running != nil {
+		running.move(won.term)
+	}
 	return nil
 }
 
-// attemptError tells the core that a write which met another's is contention.
-func attemptError(err error) error {
-	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("%w: %w", instrument.ErrContended, err)
+func (l *lock) renew(ctx context.Context, held *lease, r round, record resourcelock.LeaderElectionRecord, write writer) error {
+	if !r.got {
+		r.sent = time.Now()
 	}
-	return err
-}
-
-func (l *lock) renew(ctx context.Context, t *instrument.Term, held *lease, r round, record resourcelock.LeaderElectionRecord, write writer) error {
-	var err error
-	_ = t.Renew(withRequest(ctx, func(ctx context.Context) error {
-		asked := held.asks(record)
-		err = write(ctx, record)
-		switch {
-		case err == nil:
-			held.extend(asked, record)
-		case !r.got:
-			return errUndecided
-		}
-		return renewalError(err)
-	}))
-	optimistic := !r.got
-	l.decided(t, round{tried: err != nil && optimistic, failing: err != nil && (r.failing || !optimistic), end: r.end})
+	asked := held.asks(record)
+	err := write(ctx, record)
+	switch {
+	case err == nil:
+		held.extend(asked, record)
+		l.decided(held, round{end: r.end})
+		held.renewed(r.sent)
+	case r.got:
+		l.decided(held, round{failing: true, end: r.end})
+		held.renewalFailed(r.sent, renewalError(err))
+	default: // the slow path decides: the two are one renewal
+		l.decided(held, round{sent: r.sent, tried: true, failing: r.failing, end: r.end})
+	}
 	return err
 }
 
 // verify is a Get while the lease is held. A release asks without having
 // tried an Update: that it failed is no failed renewal.
-func (l *lock) verify(ctx context.Context, t *instrument.Term, held *lease, r round) (record *resourcelock.LeaderElectionRecord, raw []byte, err error) {
-	renewing := r.tried || l.coordinated || !time.Now().Before(held.Expiry())
-	_ = t.Renew(withRequest(ctx, func(ctx context.Context) error {
-		record, raw, err = l.Interface.Get(ctx)
-		switch {
-		case err == nil && record.HolderIdentity != l.Identity():
-			return instrument.ErrSessionLost
-		case err == nil, apierrors.IsNotFound(err), !renewing:
-			return errUndecided
-		}
-		return renewalError(err)
-	}))
-	if err == nil && record.HolderIdentity != l.Identity() {
-		l.lost(t)
-		l.contended(record, raw) // remembers when it was seen
-		return record, raw, err
+func (l *lock) verify(ctx context.Context, held *lease, r round) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	renewing := r.tried || l.coordinated || !time.Now().Before(held.expiry())
+	if !r.tried {
+		r.sent = time.Now()
 	}
-	got := err == nil || apierrors.IsNotFound(err)
-	l.decided(t, round{got: got, failing: r.failing || !got && renewing, end: r.end})
+	if !renewing && r.gaveUp() {
+		l.ends(held)
+		held.lost(errGaveUp)
+	}
+	record, raw, err := l.Interface.Get(ctx)
+	switch {
+	case err == nil && record.HolderIdentity != l.Identity():
+		l.gone(held)
+		if renewing {
+			held.renewalFailed(r.sent, errTaken)
+		}
+		held.lost(errTaken)
+		l.contended(record, raw) // remembers when it was seen
+	case err == nil, apierrors.IsNotFound(err):
+		l.decided(held, round{sent: r.sent, got: true, failing: r.failing, end: r.end})
+	case renewing:
+		l.decided(held, round{failing: true, end: r.end})
+		held.renewalFailed(r.sent, renewalError(err))
+	}
 	return record, raw, err
 }
 
-func renewalError(err error) error {
-	if apierrors.IsConflict(err) {
-		return errConflict
+// getAgain is a Get after a release that met a conflict, or the first of an
+// elector that follows one whose stop was not seen.
+func (l *lock) getAgain(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	record, raw, err := l.Interface.Get(ctx)
+	if err == nil && record.HolderIdentity != l.Identity() {
+		l.gone(nil)
+		l.contended(record, raw)
 	}
-	return err
+	return record, raw, err
 }
 
 // release ends the term before the server is told. client-go asks again after
 // a conflict.
-func (l *lock) release(ctx context.Context, t *instrument.Term, record resourcelock.LeaderElectionRecord, write writer) error {
+func (l *lock) release(ctx context.Context, held *lease, record resourcelock.LeaderElectionRecord, write writer) error {
 	var err error
-	_ = t.Release(withRequest(ctx, func(ctx context.Context) error {
+	held.giveBack = func(ctx context.Context) error {
 		err = write(ctx, record)
 		return renewalError(err)
-	}))
+	}
+	l.ends(held)
+	_ = held.term.Release(ctx)
 	if err == nil {
-		l.lost(t)
+		l.gone(held)
 	}
 	return err
 }
@@ -196,53 +192,71 @@ func (l *lock) release(ctx context.Context, t *instrument.Term, record resourcel
 // stop ends what is open when the elector has stopped, led or not.
 func (l *lock) stop() {
 	l.mu.Lock()
-	at, t, open, r := l.attempt, l.term, l.open, l.round
-	l.attempt, l.term = nil, nil
+	at, held, r := l.attempt, l.held, l.round
+	l.attempt, l.held, l.ending = nil, nil, nil
 	l.mu.Unlock()
 	if at != nil {
 		at.NotAcquired(context.Canceled)
 	}
 	switch {
-	case t == nil:
-	case r.failing && !time.Now().Before(r.end):
-		open.stop(errGaveUp)
+	case held == nil:
+	case r.gaveUp():
+		held.lost(errGaveUp)
 	default:
-		open.stop(context.Canceled)
+		held.lost(context.Canceled)
 	}
 }
 
-// held returns what is held, and notes until when the elector tries to renew;
+// state returns what is held, and notes until when the elector tries to renew;
 // a release after it gave up has a deadline of its own.
-func (l *lock) held(ctx context.Context) (*instrument.Term, *lease, round) {
+func (l *lock) state(ctx context.Context) (held, ending *lease, r round) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if end, ok := ctx.Deadline(); ok && !l.round.failing {
 		l.round.end = end
 	}
-	return l.term, l.lease, l.round
+	return l.held, l.ending, l.round
 }
 
-// decided keeps what a request on the held term has shown.
-func (l *lock) decided(t *instrument.Term, r round) {
+// decided keeps what a request on the held lease has shown.
+func (l *lock) decided(held *lease, r round) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.term == t {
+	if l.held == held {
 		l.round = r
 	}
 }
 
-func (l *lock) lost(t *instrument.Term) {
+// ends notes that the term of the lease has ended, and that the elector may
+// still give it back.
+func (l *lock) ends(held *lease) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.term == t {
-		l.term = nil
+	if l.held == held {
+		l.held, l.ending = nil, held
 	}
 }
 
-func (l *lock) lastTerm() *instrument.Term {
+// gone notes that nothing is held; nil is what is ending.
+func (l *lock) gone(held *lease) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.last
+	if l.held == held {
+		l.held = nil
+	}
+	l.ending = nil
+}
+
+// begins keeps the body that client-go has started, for the next term of the
+// same Run, and returns the term that it belongs to.
+func (l *lock) begins(w *work) *instrument.Term {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last == nil {
+		return nil
+	}
+	l.work = w
+	return l.last.term
 }
 
 // begin starts an attempt. One that is still in flight found the lock held:

@@ -20,7 +20,7 @@ func conform(t *testing.T, url string) {
 			return NewTry(bucket(t, client(t, url), ttl), lock, "replica-1")
 		}},
 	} {
-		suite.Lease, suite.Renews, suite.Fenced = ttl, true, true
+		suite.Lease, suite.RenewsItself, suite.Fenced = ttl, true, true
 		suite.Options = []instrument.ElectionOption{instrument.LeaseDuration(ttl), instrument.Backend("nats")}
 		if suite.Waits {
 			suite.Options = append(suite.Options, instrument.Hold())

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -13,15 +14,18 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// errLapsed is the cause of a term whose key was not updated in time.
-var errLapsed = errors.New("natskv: key was not updated in time")
+// errGaveUp is the cause of a term whose key was not updated in time.
+var errGaveUp = fmt.Errorf("natskv: key was not updated in time: %w", instrument.ErrGaveUp)
 
 // errMoving says that a write of ours overtook another of ours.
 var errMoving = errors.New("natskv: key changed while it was written")
 
-// discardTimeout bounds the deletion of a key after the term was lost. A key
+// discardTimeout bounds the deletion of a key after the keeper gave up. A key
 // that could not be deleted by then goes with its TTL.
 const discardTimeout = time.Second
+
+// endless is the length of a lease that its holder alone can give back.
+const endless = time.Duration(math.MaxInt64)
 
 // keeper updates the key for as long as the term lasts.
 type keeper struct {
@@ -30,7 +34,6 @@ type keeper struct {
 	value   []byte
 	ttl     time.Duration // 0: the key stays
 	fencing uint64        // the revision that won
-	lost    chan struct{}
 	stop    context.CancelFunc
 	stopped chan struct{}
 
@@ -45,7 +48,7 @@ func newKeeper(kv jetstream.KeyValue, key string, value []byte, revision uint64,
 	ctx, stop := context.WithCancel(context.Background())
 	k := &keeper{
 		kv: kv, key: key, value: value, ttl: ttl, fencing: revision, revision: revision,
-		lost: make(chan struct{}), stop: stop, stopped: make(chan struct{}),
+		stop: stop, stopped: make(chan struct{}),
 	}
 	if ttl <= 0 {
 		close(k.stopped)
@@ -57,11 +60,19 @@ func newKeeper(kv jetstream.KeyValue, key string, value []byte, revision uint64,
 }
 
 func (k *keeper) lease() instrument.Lease {
-	options := []instrument.LeaseOption{instrument.Token(k.fencing)}
+	options := []instrument.LeaseOption{instrument.Token(k.fencing), instrument.GrantedFrom(k.length)}
 	if k.ttl > 0 {
-		options = append(options, instrument.LostOn(k.lost), instrument.ExpiryFrom(k.Expiry), instrument.WatchWith(k.Watch))
+		options = append(options, instrument.ExpiryFrom(k.Expiry), instrument.WatchWith(k.Watch))
 	}
 	return instrument.NewLease(k.release, options...)
+}
+
+// length is that of the bucket, whatever the program declares.
+func (k *keeper) length() time.Duration {
+	if k.ttl <= 0 {
+		return endless
+	}
+	return k.ttl
 }
 
 // Expiry is the instant just before the last good request, plus the TTL.
@@ -71,10 +82,15 @@ func (k *keeper) Expiry() time.Time {
 	return k.end
 }
 
-// Watch passes renewals to s until the term ends.
+// Watch passes renewals to s, and why there are no more, until the term ends.
 func (k *keeper) Watch(ctx context.Context, s instrument.Sink) {
-	k.attach(s)
-	defer k.attach(nil)
+	k.mu.Lock()
+	k.sink = s
+	cause := k.cause
+	k.mu.Unlock()
+	if cause != nil {
+		s.Lost(cause)
+	}
 	<-ctx.Done()
 }
 
@@ -91,20 +107,21 @@ func (k *keeper) keep(ctx context.Context) {
 		}
 		sent := time.Now()
 		if !sent.Before(last) {
-			k.lose(errLapsed)
+			k.lose(errGaveUp)
 			return
 		}
-		err := k.renew(ctx, last)
+		end, err := k.renew(ctx, sent, last)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
+			k.report().Renewed(instrument.Renewal{Sent: sent, Expiry: end, Granted: k.ttl})
 			next = sent.Add(k.ttl / 3)
-		case errors.Is(err, errLapsed):
+		case errors.Is(err, errGaveUp):
 			k.lose(err)
 			return
 		default:
-			k.tell(func(s instrument.Sink) { s.RenewalFailed(err) })
+			k.report().RenewalFailedSince(sent, err)
 			if errors.Is(err, instrument.ErrSessionLost) || errors.Is(err, instrument.ErrContended) {
 				k.lose(err)
 				return
@@ -115,32 +132,27 @@ func (k *keeper) keep(ctx context.Context) {
 }
 
 // renew updates the key once and waits a third of the TTL for the answer, but
-// not beyond last.
-func (k *keeper) renew(ctx context.Context, last time.Time) error {
-	sent := time.Now()
+// not beyond last. It returns the new end of the lease.
+func (k *keeper) renew(ctx context.Context, sent, last time.Time) (end time.Time, err error) {
 	ctx, cancel := context.WithDeadline(ctx, earlier(sent.Add(k.ttl/3), last))
 	defer cancel()
 	var revision uint64
-	err := k.byRevision(ctx, func(old uint64) (err error) {
+	err = k.byRevision(ctx, func(old uint64) (err error) {
 		revision, err = k.kv.Update(ctx, k.key, k.value, old)
 		return err
 	})
 	if err != nil {
-		return err
+		return time.Time{}, err
 	}
-	end := sent.Add(k.ttl)
 	late := !time.Now().Before(last)
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.revision = revision
-	if !late {
-		k.end = end
-	}
-	k.mu.Unlock()
 	if late {
-		return errLapsed
+		return time.Time{}, errGaveUp
 	}
-	k.tell(func(s instrument.Sink) { s.Renewed(end) })
-	return nil
+	k.end = sent.Add(k.ttl)
+	return k.end, nil
 }
 
 // byRevision writes at the last revision that is known. Another revision need
@@ -169,12 +181,17 @@ func (k *keeper) byRevision(ctx context.Context, write func(revision uint64) err
 	return errMoving
 }
 
-// release deletes the key. A key that is not ours any more stays.
+// release deletes the key. A key that is not ours any more stays. After giving
+// up it does not wait long for a server that is out of reach.
 func (k *keeper) release(ctx context.Context) error {
 	k.stop()
 	<-k.stopped
-	if cause := k.lossCause(); cause != nil {
-		k.discard(ctx, cause)
+	switch cause := k.lossCause(); {
+	case errors.Is(cause, errGaveUp):
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, discardTimeout)
+		defer cancel()
+	case cause != nil:
 		return fmt.Errorf("natskv: release: %w", errors.Join(instrument.ErrSessionLost, cause))
 	}
 	err := k.byRevision(ctx, func(revision uint64) error {
@@ -186,25 +203,13 @@ func (k *keeper) release(ctx context.Context) error {
 	return nil
 }
 
-// discard deletes the key of a term that ran out on this process's clock, so
-// that the next need not wait for it.
-func (k *keeper) discard(ctx context.Context, cause error) {
-	if !errors.Is(cause, errLapsed) {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, discardTimeout)
-	defer cancel()
-	_ = k.byRevision(ctx, func(revision uint64) error { // the TTL does it otherwise
-		return k.kv.Delete(ctx, k.key, jetstream.LastRevision(revision))
-	})
-}
-
+// lose tells the term, now or once it watches.
 func (k *keeper) lose(cause error) {
 	k.mu.Lock()
 	k.cause = cause
+	s := k.sink
 	k.mu.Unlock()
-	k.tell(func(s instrument.Sink) { s.Lost(cause) })
-	close(k.lost)
+	s.Lost(cause)
 }
 
 func (k *keeper) lossCause() error {
@@ -213,19 +218,11 @@ func (k *keeper) lossCause() error {
 	return k.cause
 }
 
-func (k *keeper) attach(s instrument.Sink) {
+// report is where the term is told; nowhere before Watch.
+func (k *keeper) report() instrument.Sink {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.sink = s
-}
-
-func (k *keeper) tell(f func(instrument.Sink)) {
-	k.mu.Lock()
-	s := k.sink
-	k.mu.Unlock()
-	if s != nil {
-		f(s)
-	}
+	return k.sink
 }
 
 func sleepUntil(ctx context.Context, t time.Time) bool {

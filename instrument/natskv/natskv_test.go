@@ -3,14 +3,18 @@ package natskv
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
 )
 
 const ttl = 2 * time.Second
@@ -35,8 +39,8 @@ func TestTermOfAKey(t *testing.T) {
 		t.Errorf("lease ends %v after asking, want about %v", left, ttl)
 	}
 	s := watch(t, lease)
-	if renewed := receive(t, s.renewed); !renewed.After(first) {
-		t.Errorf("renewed until %v, not beyond %v", renewed, first)
+	if renewed := receive(t, s.renewed); !renewed.Expiry.After(first) || renewed.Sent.IsZero() || renewed.Granted != ttl {
+		t.Errorf("renewed with %+v, the lease of %v ended at %v before", renewed, ttl, first)
 	}
 	if err := lease.Release(t.Context()); err != nil {
 		t.Error(err)
@@ -79,14 +83,44 @@ func TestTTLOfASingleKeyWouldBeDroppedByTheFirstUpdate(t *testing.T) {
 	}
 }
 
-func TestBucketWithoutTTLHasAnUnknownEnd(t *testing.T) {
+func TestALockOfABucketWithoutTTLHasNoEndWhateverIsDeclared(t *testing.T) {
 	kv := bucket(t, client(t, embedded(t).ClientURL()), 0)
-	lease := acquire(t, New(kv, "leader", "replica-1"))
-	if end := lease.(instrument.Expirer).Expiry(); !end.IsZero() {
-		t.Errorf("lease ends at %v", end)
+	m, err := instrument.New()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := lease.Release(t.Context()); err != nil {
+	e := m.Election("lock", instrument.LeaseDuration(time.Millisecond))
+	term, err := e.Acquire(t.Context(), New(kv, "leader", "replica-1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(10 * time.Millisecond)
+	r := electtest.Read(m, "lock")
+	if _, there := r[electtest.Of(catalog.LeaseHeadroom)]; there || !e.Leading() || r[electtest.Of(catalog.LeaseOverruns)] != 0 {
+		t.Errorf("a lock without an end: leading %v, %v", e.Leading(), r)
+	}
+	if err := term.Release(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestTheGrantedLengthWinsOverTheDeclaredOne(t *testing.T) {
+	kv := bucket(t, client(t, embedded(t).ClientURL()), ttl)
+	m, err := instrument.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := m.Election("lock", instrument.Hold(), instrument.LeaseDuration(30*time.Second))
+	term, err := e.Acquire(t.Context(), New(kv, "leader", "replica-1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Release(context.WithoutCancel(t.Context()))
+	for range 10 {
+		if length := electtest.Read(m, "lock")[electtest.Of(catalog.LeaseDuration)]; length != ttl.Seconds() {
+			t.Fatalf("lease of %v s, want %v", length, ttl)
+		}
+		time.Sleep(ttl / 10)
 	}
 }
 
@@ -125,7 +159,7 @@ func TestKeyThatAnotherTookIsLostAndLeftToIt(t *testing.T) {
 	if _, err := kv.Put(t.Context(), "leader", []byte("replica-2 other")); err != nil {
 		t.Fatal(err)
 	}
-	receive(t, lease.(instrument.LossNotifier).Lost())
+	receive(t, s.lost)
 	if err := receive(t, s.failed); !errors.Is(err, instrument.ErrContended) {
 		t.Errorf("the renewal failed with %v", err)
 	}
@@ -143,20 +177,19 @@ func TestTermEndsWithItsKeyWhenTheServerIsGone(t *testing.T) {
 	w := watch(t, lease)
 	receive(t, w.renewed)
 	s.Shutdown()
-	receive(t, lease.(instrument.LossNotifier).Lost())
+	if cause := receive(t, w.lost); !errors.Is(cause, instrument.ErrGaveUp) {
+		t.Errorf("cause %v, want ErrGaveUp", cause)
+	}
 	if left := time.Until(lease.(instrument.Expirer).Expiry()); left > ttl/10 || left < -ttl/2 {
 		t.Errorf("lost with %v of the lease left, want a tenth", left)
-	}
-	if cause := receive(t, w.lost); !errors.Is(cause, errLapsed) {
-		t.Errorf("cause %v, want %v", cause, errLapsed)
 	}
 	if len(w.failed) == 0 {
 		t.Error("no failed renewal was reported")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := lease.Release(ctx); !errors.Is(err, instrument.ErrSessionLost) {
-		t.Errorf("release returned %v, want ErrSessionLost", err)
+	if err := lease.Release(ctx); err == nil || errors.Is(err, instrument.ErrSessionLost) {
+		t.Errorf("release returned %v, want an error that does not know whose the lock is", err)
 	}
 }
 
@@ -185,8 +218,9 @@ func TestConnectionCutForMoreThanTheLeaseIsALossBeforeItsEnd(t *testing.T) {
 	kv := bucket(t, client(t, s.ClientURL()), ttl)
 	p := newProxy(t, s.Addr().String())
 	lease := acquire(t, New(bucket(t, client(t, "nats://"+p.address()), ttl), "leader", "replica-1"))
+	w := watch(t, lease)
 	p.cut()
-	receive(t, lease.(instrument.LossNotifier).Lost())
+	receive(t, w.lost)
 	if left := time.Until(lease.(instrument.Expirer).Expiry()); left < -ttl/2 {
 		t.Errorf("lost %v after the lease end", -left)
 	}
@@ -216,6 +250,7 @@ type faulty struct {
 	value    []byte
 	revision uint64
 	answer   func() error // after an update was applied
+	deleted  bool
 }
 
 func (f *faulty) Update(_ context.Context, _ string, value []byte, revision uint64) (uint64, error) {
@@ -230,7 +265,10 @@ func (f *faulty) Get(context.Context, string) (jetstream.KeyValueEntry, error) {
 	return entry{value: f.value, revision: f.revision}, nil
 }
 
-func (f *faulty) Delete(context.Context, string, ...jetstream.KVDeleteOpt) error { return nil }
+func (f *faulty) Delete(context.Context, string, ...jetstream.KVDeleteOpt) error {
+	f.deleted = true
+	return nil
+}
 
 type entry struct {
 	jetstream.KeyValueEntry
@@ -242,12 +280,13 @@ func (e entry) Value() []byte    { return e.value }
 func (e entry) Revision() uint64 { return e.revision }
 
 // keeping runs a keeper with a lease of 15 s in a bubble.
-func keeping(t *testing.T, f *faulty) (*keeper, *sink) {
+func keeping(t *testing.T, f *faulty) (*keeper, *reports) {
 	t.Helper()
 	f.value, f.revision = []byte("mine"), 7
 	k := newKeeper(f, "leader", f.value, 7, time.Now(), 15*time.Second)
 	s := newSink()
-	k.attach(s)
+	go k.Watch(t.Context(), s.Sink)
+	synctest.Wait()
 	t.Cleanup(func() { _ = k.release(context.Background()) })
 	return k, s
 }
@@ -258,8 +297,9 @@ func TestUpdatesCountFromTheRequest_C04(t *testing.T) {
 		k, s := keeping(t, &faulty{answer: func() error { time.Sleep(3 * time.Second); return nil }})
 		for _, sent := range []time.Duration{5, 10, 15} {
 			want := start.Add(sent*time.Second + 15*time.Second)
-			if got := <-s.renewed; !got.Equal(want) || !k.Expiry().Equal(want) {
-				t.Errorf("renewed until %v, want %v", got.Sub(start), want.Sub(start))
+			got := <-s.renewed
+			if !got.Expiry.Equal(want) || !k.Expiry().Equal(want) || !got.Sent.Equal(start.Add(sent*time.Second)) || got.Granted != 15*time.Second {
+				t.Errorf("renewal %+v, want one until %v", got, want)
 			}
 		}
 	})
@@ -278,7 +318,7 @@ func TestUpdateWhoseAnswerWasLostIsNoLoss(t *testing.T) {
 		if err := <-s.failed; !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("failed with %v", err)
 		}
-		if got, want := (<-s.renewed).Sub(start), 22500*time.Millisecond; got != want {
+		if got, want := (<-s.renewed).Expiry.Sub(start), 22500*time.Millisecond; got != want {
 			t.Errorf("renewed until %v, want %v", got, want)
 		}
 	})
@@ -286,12 +326,50 @@ func TestUpdateWhoseAnswerWasLostIsNoLoss(t *testing.T) {
 
 func TestNoAnswerAfterTheLeaseEndIsBelieved_C16(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k, s := keeping(t, &faulty{answer: func() error { time.Sleep(time.Minute); return nil }})
-		<-k.lost
-		if cause := <-s.lost; !errors.Is(cause, errLapsed) || len(s.renewed) != 0 {
+		_, s := keeping(t, &faulty{answer: func() error { time.Sleep(time.Minute); return nil }})
+		if cause := <-s.lost; !errors.Is(cause, instrument.ErrGaveUp) || len(s.renewed) != 0 {
 			t.Errorf("cause %v, %d renewals", cause, len(s.renewed))
 		}
 	})
+}
+
+func TestAReleaseAfterGivingUpGivesTheLockBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &faulty{answer: func() error { return context.DeadlineExceeded }}
+		k, s := keeping(t, f)
+		if cause := <-s.lost; !errors.Is(cause, instrument.ErrGaveUp) {
+			t.Errorf("cause %v, want ErrGaveUp", cause)
+		}
+		if err := k.release(t.Context()); err != nil || !f.deleted {
+			t.Errorf("release: %v, deleted %v", err, f.deleted)
+		}
+	})
+}
+
+func TestErrorsHaveReasons(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want instrument.Reason
+		ok   bool
+	}{
+		"the key exists":                  {jetstream.ErrKeyExists, instrument.Contended, true},
+		"another has written":             {jetstream.ErrKeyRevisionMismatch, instrument.SessionLost, true},
+		"the server has no room":          {&jetstream.APIError{ErrorCode: 10077}, instrument.BackendError, true},
+		"there is no such bucket":         {jetstream.ErrBucketNotFound, instrument.BackendError, true},
+		"nobody answers the request":      {nats.ErrNoResponders, instrument.BackendError, true},
+		"no answer in time":               {nats.ErrTimeout, instrument.BackendError, true},
+		"no answer in the time of a call": {context.DeadlineExceeded, instrument.BackendError, true},
+		"the caller gives up":             {context.Canceled, 0, false},
+		"the key is no name of a key":     {jetstream.ErrInvalidKey, 0, false},
+		"an error that is not known here": {errors.New("other"), 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reason, ok := (&elector{}).Classify(fmt.Errorf("natskv: %w", c.err))
+			if reason != c.want || ok != c.ok {
+				t.Errorf("classified as %v, %v; want %v, %v", reason, ok, c.want, c.ok)
+			}
+		})
+	}
 }
 
 func acquire(t *testing.T, a instrument.Acquirer) instrument.Lease {
@@ -306,35 +384,36 @@ func acquire(t *testing.T, a instrument.Acquirer) instrument.Lease {
 }
 
 func classify(a instrument.Acquirer, err error) (instrument.Reason, bool) {
-	return a.(interface {
-		Classify(error) (instrument.Reason, bool)
-	}).Classify(err)
+	return a.(instrument.Classifier).Classify(err)
 }
 
-// sink hands on what a Watcher reports.
-type sink struct {
-	renewed chan time.Time
+// reports are what a Watcher has reported.
+type reports struct {
+	instrument.Sink
+	renewed chan instrument.Renewal
 	failed  chan error
 	lost    chan error
 }
 
-func newSink() *sink {
-	return &sink{make(chan time.Time, 100), make(chan error, 100), make(chan error, 1)}
+func newSink() *reports {
+	r := &reports{renewed: make(chan instrument.Renewal, 100), failed: make(chan error, 100), lost: make(chan error, 100)}
+	r.Sink = electtest.NewSink(electtest.Reports{
+		Renewed:       func(n instrument.Renewal) { r.renewed <- n },
+		RenewalFailed: func(err error) { r.failed <- err },
+		Lost:          func(cause error) { r.lost <- cause },
+	})
+	return r
 }
 
-func (s *sink) Renewed(end time.Time)   { s.renewed <- end }
-func (s *sink) RenewalFailed(err error) { s.failed <- err }
-func (s *sink) Lost(cause error)        { s.lost <- cause }
-
 // watch runs the lease's Watcher until the test ends.
-func watch(t *testing.T, lease instrument.Lease) *sink {
+func watch(t *testing.T, lease instrument.Lease) *reports {
 	t.Helper()
 	s := newSink()
 	ctx, cancel := context.WithCancel(context.Background())
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		lease.(instrument.Watcher).Watch(ctx, s)
+		lease.(instrument.Watcher).Watch(ctx, s.Sink)
 	}()
 	t.Cleanup(func() { cancel(); <-stopped })
 	return s

@@ -11,7 +11,6 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
-	"github.com/leaderscope/leaderscope/redact"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -77,7 +76,7 @@ func cut(n *node, nodes []*node) {
 func observe(t *testing.T, n *node) {
 	t.Helper()
 	var err error
-	n.m, err = instrument.New(instrument.WithRedactor(redact.Constant(redact.Exact("lock"))))
+	n.m, err = instrument.New()
 	if err != nil {
 		t.Fatal(err)
 	}

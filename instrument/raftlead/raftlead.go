@@ -48,11 +48,11 @@ func (o *observer) report() {
 	state := o.raft.State()
 	switch state {
 	case raft.Leader:
-		o.election.Observe(instrument.Observation{Leading: true, Token: o.raft.CurrentTerm(), Fenced: true})
+		o.election.ObserveLeading(instrument.Leadership{Token: o.raft.CurrentTerm(), Fenced: true})
 	case raft.Shutdown:
-		o.election.Observe(instrument.Observation{Cause: context.Canceled})
+		o.election.ObserveNotLeading(context.Canceled)
 	default:
-		o.election.Observe(instrument.Observation{})
+		o.election.ObserveNotLeading(nil)
 	}
 	if o.last == raft.Candidate && state == raft.Follower {
 		o.election.Begin(context.Background()).NotAcquired(instrument.ErrContended)

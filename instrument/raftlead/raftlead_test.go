@@ -25,7 +25,7 @@ func TestTermOfALeader(t *testing.T) {
 	}
 	for _, absent := range []*catalog.Metric{catalog.LeaseHeadroom, catalog.LeaseDuration} {
 		if _, there := r[of(absent)]; there {
-			t.Errorf("raft has no lease, but there is %s", absent.Name)
+			t.Errorf("raft has no lease, but there is %s", absent.Name())
 		}
 	}
 	if _, there := r[of(catalog.Renewals, catalog.RenewalOK.String())]; there {

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const timeout = 500 * time.Millisecond
+const timeout = 2 * time.Second
 
 // tree is a server in memory: nodes, their owners, and watches of one event.
 type tree struct {
@@ -41,6 +41,8 @@ type conn struct {
 	session   *Session
 	err       error // that every call gets
 	ambiguous bool  // a create is done, and its answer is lost
+	cutOff    error // that a follower has from its leader
+	mayNot    bool  // list the queue
 }
 
 func (t *tree) connect() *conn {
@@ -73,6 +75,35 @@ func (t *tree) drop(node string) {
 	delete(t.watches, node)
 }
 
+// close ends the session as the program does. A server that can be reached
+// removes the nodes and tells the watches; otherwise the client tells them.
+func (c *conn) close(reached bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = zk.ErrConnectionClosed
+	for node, stat := range c.nodes {
+		switch {
+		case stat.EphemeralOwner != c.id:
+		case reached:
+			c.drop(node)
+		default:
+			for _, w := range c.watches[node] {
+				w <- zk.Event{Type: zk.EventNotWatching, Err: zk.ErrClosing}
+			}
+			delete(c.watches, node)
+		}
+	}
+}
+
+func (c *conn) Sync(path string) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return "", c.err
+	}
+	return path, c.cutOff
+}
+
 func (c *conn) set(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,6 +120,9 @@ func (c *conn) Children(at string) ([]string, *zk.Stat, error) {
 	}
 	if c.nodes[at] == nil {
 		return nil, nil, zk.ErrNoNode
+	}
+	if c.mayNot {
+		return nil, nil, zk.ErrNoAuth
 	}
 	var names []string
 	for _, node := range slices.Sorted(maps.Keys(c.nodes)) {

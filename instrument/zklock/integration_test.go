@@ -17,7 +17,6 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
-	"github.com/leaderscope/leaderscope/redact"
 )
 
 // asked is the timeout that the tests ask for; the server may grant another.
@@ -31,7 +30,7 @@ func TestConformanceOfAServer(t *testing.T) {
 			return New(conn, s, "/leaderscope/"+lock, "replica-1", zk.WorldACL(zk.PermAll))
 		},
 		Options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("zookeeper")},
-		Waits:   true, Lease: asked, Renews: true, Fenced: true,
+		Waits:   true, Lease: asked, RenewsItself: true, Fenced: true,
 		Lose: func(t testing.TB, lock string) {
 			node, err := lowest(admin, "/leaderscope/"+lock)
 			if err == nil {
@@ -93,7 +92,7 @@ func TestConnectionCutForLessThanTheTimeoutIsNoLoss(t *testing.T) {
 	receive(t, seen.failed)
 	w.cut(false)
 	before := time.Now()
-	for !receive(t, seen.renewed).After(before.Add(asked / 2)) {
+	for !receive(t, seen.renewed).Expiry.After(before.Add(asked / 2)) {
 	}
 	if err := lease.Release(t.Context()); err != nil {
 		t.Error(err)
@@ -125,6 +124,44 @@ func TestConnectionCutForMoreThanTheTimeoutIsOverAtItsEndAndLostWhenItIsBack(t *
 	}
 	if err := next.Release(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestConnectionThatTheProgramClosesEndsTheTermAtOnce(t *testing.T) {
+	conn, s := dial(t)
+	lease := acquire(t, New(conn, s, "/leaderscope/closed", "replica-1", zk.WorldACL(zk.PermAll)))
+	seen := watch(t, lease)
+	receive(t, seen.renewed)
+	closed := time.Now()
+	conn.Close()
+	if cause := receive(t, seen.lost); !errors.Is(cause, context.Canceled) {
+		t.Errorf("cause %v, want a cancellation", cause)
+	}
+	if took := time.Since(closed); took > asked/4 {
+		t.Errorf("told after %v", took)
+	}
+}
+
+func TestNodeThatIsDeletedIsALossAtOnce(t *testing.T) {
+	conn, s := dial(t)
+	const path = "/leaderscope/deleted"
+	lease := acquire(t, New(conn, s, path, "replica-1", zk.WorldACL(zk.PermAll)))
+	seen := watch(t, lease)
+	receive(t, seen.renewed)
+	admin, _ := dial(t)
+	node, err := lowest(admin, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deleted := time.Now()
+	if err := admin.Delete(node, -1); err != nil {
+		t.Fatal(err)
+	}
+	if err := receive(t, seen.failed); !errors.Is(err, instrument.ErrSessionLost) {
+		t.Errorf("failed with %v, want ErrSessionLost", err)
+	}
+	if took := time.Since(deleted); took > asked/4 {
+		t.Errorf("told after %v", took)
 	}
 }
 
@@ -160,7 +197,7 @@ func (w *wire) cut(down bool) {
 
 func election(t *testing.T) (*instrument.Election, func() electtest.Series) {
 	t.Helper()
-	m, err := instrument.New(instrument.WithRedactor(redact.Constant(redact.Exact("lock"))))
+	m, err := instrument.New()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package zklock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,12 +15,16 @@ import (
 // unknown.
 const lookEvery = 2 * time.Second
 
+// errClosed ends the term of a connection that the program closed.
+var errClosed = fmt.Errorf("zklock: connection was closed: %w", context.Canceled)
+
 // lease is a node that holds a lock. The client keeps the session alive where
 // nobody sees it; looking at the node does too, and shows that it is there.
 type lease struct {
 	conn    client
 	session *Session
 	ended   <-chan struct{}
+	changed <-chan zk.Event // of the node, one event
 	node    string
 	created int64 // zxid
 	end     time.Time
@@ -29,14 +34,17 @@ type lease struct {
 func watched(conn client, s *Session, ended <-chan struct{}, node string) (*lease, error) {
 	l := &lease{conn: conn, session: s, ended: ended, node: node}
 	asked := time.Now()
-	there, stat, err := conn.Exists(node)
+	if _, err := conn.Sync(node); err != nil {
+		return nil, err
+	}
+	there, stat, changed, err := conn.ExistsW(node)
 	if err != nil {
 		return nil, err
 	}
 	if !there || stat.EphemeralOwner != conn.SessionID() {
 		return nil, fmt.Errorf("node is gone: %w", instrument.ErrSessionLost)
 	}
-	l.created, l.end = stat.Czxid, l.endFrom(asked)
+	l.created, l.end, l.changed = stat.Czxid, l.endFrom(asked), changed
 	return l, nil
 }
 
@@ -52,15 +60,15 @@ func (l *lease) endFrom(asked time.Time) time.Time {
 func (l *lease) lease(release func(context.Context) error) instrument.Lease {
 	return instrument.NewLease(release,
 		instrument.Token(uint64(l.created)),
-		instrument.LostOn(l.ended),
 		instrument.ExpiryFrom(func() time.Time { return l.end }),
+		instrument.GrantedFrom(l.session.granted),
 		instrument.WatchWith(l.watch),
 	)
 }
 
-// watch looks at the node three times in each timeout. An answer is a renewal,
-// also after the lease end: as long as the node is there, nobody else held the
-// lock.
+// watch looks at the node three times in each timeout, and when it has
+// changed. An answer is a renewal, also after the lease end: as long as the
+// node is there, nobody else held the lock.
 func (l *lease) watch(ctx context.Context, s instrument.Sink) {
 	every := l.session.granted() / 3
 	if every <= 0 {
@@ -68,43 +76,62 @@ func (l *lease) watch(ctx context.Context, s instrument.Sink) {
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
+	changed := l.changed
 	for {
+		deleted := false
 		select {
 		case <-ctx.Done():
 			return
 		case <-l.ended:
 			s.Lost(zk.ErrSessionExpired)
 			return
+		case event := <-changed:
+			if errors.Is(event.Err, zk.ErrClosing) {
+				s.Lost(errClosed)
+				return
+			}
+			changed, deleted = nil, event.Type == zk.EventNodeDeleted
 		case <-tick.C:
 		}
 		asked := time.Now()
 		err, answered := l.look(ctx)
 		switch {
 		case !answered:
+		case deleted && errors.Is(err, zk.ErrConnectionClosed):
+			s.Lost(errClosed) // whose session the server has closed, and the node with it
 			return
 		case err == nil:
-			s.Renewed(l.endFrom(asked))
+			s.Renewed(instrument.Renewal{Sent: asked, Expiry: l.endFrom(asked), Granted: l.session.granted()})
 		default:
-			s.RenewalFailed(err) // and lost, if that is what it says
+			s.RenewalFailedSince(asked, err) // and lost, if that is what it says
 		}
 	}
 }
 
 // look asks in the background, since the call takes no context. answered is
-// false when ctx ended first.
+// false when the term or the session ended first. A follower answers from its
+// own copy, which may be old when it is cut off from the others: Sync goes to
+// their leader.
 func (l *lease) look(ctx context.Context) (err error, answered bool) {
 	answer := make(chan error, 1)
-	go func() {
-		there, stat, err := l.conn.Exists(l.node)
-		if err == nil && (!there || stat.Czxid != l.created) {
-			err = fmt.Errorf("zklock: node is gone: %w", instrument.ErrSessionLost)
-		}
-		answer <- err
-	}()
+	go func() { answer <- l.verify() }()
 	select {
 	case <-ctx.Done():
+		return nil, false
+	case <-l.ended:
 		return nil, false
 	case err := <-answer:
 		return err, true
 	}
+}
+
+func (l *lease) verify() error {
+	if _, err := l.conn.Sync(l.node); err != nil {
+		return err
+	}
+	there, stat, err := l.conn.Exists(l.node)
+	if err == nil && (!there || stat.Czxid != l.created) {
+		err = fmt.Errorf("zklock: node is gone: %w", instrument.ErrSessionLost)
+	}
+	return err
 }

@@ -23,6 +23,7 @@ type client interface {
 	Exists(path string) (bool, *zk.Stat, error)
 	ExistsW(path string) (bool, *zk.Stat, <-chan zk.Event, error)
 	SessionID() int64
+	Sync(path string) (string, error)
 }
 
 // retryEvery is how often the removal of a node is tried again.
@@ -184,11 +185,15 @@ func (c *candidate) withdraw(ended <-chan struct{}) {
 	}()
 }
 
-// remove removes the node unless it is gone.
+// remove removes the node unless it is gone. It is looked for only when its
+// place is not known: not everybody may list the queue.
 func (c *candidate) remove() error {
-	node, err := c.find()
-	if err != nil || node == "" {
-		return err
+	node := c.node
+	if node == "" {
+		var err error
+		if node, err = c.find(); err != nil || node == "" {
+			return err
+		}
 	}
 	return c.conn.Delete(node, -1)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-zookeeper/zk"
 
@@ -36,11 +37,18 @@ func (reasons) Classify(err error) (instrument.Reason, bool) {
 	switch {
 	case errors.Is(err, zk.ErrDeadlock):
 		return instrument.AlreadyHeld, true
-	case errors.Is(err, zk.ErrNotLocked), errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrSessionExpired):
+	case isAny(err, zk.ErrNotLocked, zk.ErrNoNode, zk.ErrSessionExpired):
 		return instrument.SessionLost, true
+	case isAny(err, zk.ErrNoServer, zk.ErrConnectionClosed, zk.ErrClosing, zk.ErrSessionMoved, zk.ErrAPIError, zk.ErrUnknown,
+		zk.ErrNoAuth, zk.ErrAuthFailed, zk.ErrInvalidACL):
+		return instrument.BackendError, true
 	default:
 		return 0, false
 	}
+}
+
+func isAny(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
 type elector struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"testing"
@@ -20,7 +21,7 @@ func TestConformance(t *testing.T) {
 	electtest.Conformance(t, electtest.Suite{
 		New:     func(_ testing.TB, lock string) instrument.Acquirer { return server.connect().elector("/locks/" + lock) },
 		Options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("zookeeper")},
-		Waits:   true, Lease: timeout, Renews: true, Fenced: true,
+		Waits:   true, Lease: timeout, RenewsItself: true, Fenced: true,
 		Lose: func(_ testing.TB, lock string) {
 			first := server.holder("/locks/" + lock)
 			server.mu.Lock()
@@ -42,6 +43,10 @@ func TestTermOfANode(t *testing.T) {
 	if left := lease.(instrument.Expirer).Expiry().Sub(asked); left < timeout || left > timeout+time.Second {
 		t.Errorf("lease ends %v after asking, want about %v", left, timeout)
 	}
+	renewed := receive(t, watch(t, lease).renewed)
+	if length := renewed.Expiry.Sub(renewed.Sent); length != timeout || renewed.Granted != timeout || lease.(instrument.Granter).LeaseDuration() != timeout {
+		t.Errorf("renewed with %+v, want a lease of %v", renewed, timeout)
+	}
 	if err := lease.Release(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -54,11 +59,10 @@ func TestExpiredSessionIsALoss(t *testing.T) {
 	c := newTree().connect()
 	a := c.elector("/leader")
 	lease := acquire(t, a)
+	s := watch(t, lease)
 	c.expire()
-	select {
-	case <-lease.(instrument.LossNotifier).Lost():
-	default:
-		t.Error("nobody was told")
+	if reason, ok := classify(a, receive(t, s.lost)); !ok || reason != instrument.SessionLost {
+		t.Errorf("lost by %v, %v", reason, ok)
 	}
 	err := lease.Release(t.Context())
 	if reason, ok := classify(a, err); !ok || reason != instrument.SessionLost {
@@ -162,11 +166,98 @@ func TestServerThatIsAwayIsAFailedRenewalAndTheLockIsStillOursAfterwards(t *test
 	}
 	time.Sleep(timeout) // until the lease end has passed
 	c.set(nil)
-	if end := receive(t, s.renewed); !end.After(time.Now()) {
-		t.Errorf("renewed until %v ago", time.Since(end))
+	if r := receive(t, s.renewed); !r.Expiry.After(time.Now()) {
+		t.Errorf("renewed until %v ago", time.Since(r.Expiry))
 	}
 	if len(s.lost) != 0 {
 		t.Error("a lock whose node never went was lost")
+	}
+}
+
+func TestAFollowerThatIsCutOffRenewsNothing(t *testing.T) {
+	c := newTree().connect()
+	lease := acquire(t, c.elector("/leader"))
+	s := watch(t, lease)
+	receive(t, s.renewed)
+	c.mu.Lock()
+	c.cutOff = zk.ErrConnectionClosed // the node is there all the same, in its copy
+	c.mu.Unlock()
+	if err := receive(t, s.failed); !errors.Is(err, zk.ErrConnectionClosed) {
+		t.Errorf("failed with %v", err)
+	}
+}
+
+func TestAConnectionThatTheProgramClosesEndsTheTermAtOnce(t *testing.T) {
+	for name, reached := range map[string]bool{"the server hears of it": true, "the server is away": false} {
+		t.Run(name, func(t *testing.T) {
+			c := newTree().connect()
+			lease := acquire(t, c.elector("/leader"))
+			s := watch(t, lease)
+			receive(t, s.renewed)
+			closed := time.Now()
+			c.close(reached)
+			if cause := receive(t, s.lost); !errors.Is(cause, context.Canceled) {
+				t.Errorf("cause %v, want a cancellation", cause)
+			}
+			if took := time.Since(closed); took > timeout/3 {
+				t.Errorf("told after %v", took)
+			}
+		})
+	}
+}
+
+func TestANodeThatIsDeletedIsALossAtOnce(t *testing.T) {
+	server := newTree()
+	lease := acquire(t, server.connect().elector("/leader"))
+	s := watch(t, lease)
+	receive(t, s.renewed)
+	server.mu.Lock()
+	for node := range server.nodes {
+		if node != "/leader" {
+			server.drop(node)
+		}
+	}
+	server.mu.Unlock()
+	if err := receive(t, s.failed); !errors.Is(err, instrument.ErrSessionLost) {
+		t.Errorf("failed with %v, want ErrSessionLost", err)
+	}
+}
+
+func TestAnAttemptThatMayNotListTheQueueLeavesNoNode(t *testing.T) {
+	server := newTree()
+	c := server.connect()
+	c.mayNot = true
+	a := c.elector("/leader")
+	_, err := a.Acquire(t.Context())
+	if reason, ok := classify(a, err); !errors.Is(err, zk.ErrNoAuth) || !ok || reason != instrument.BackendError {
+		t.Errorf("%v is classified as %v, %v", err, reason, ok)
+	}
+	if n := server.count("/leader"); n != 0 {
+		t.Errorf("%d nodes", n)
+	}
+}
+
+func TestErrorsHaveReasons(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want instrument.Reason
+		ok   bool
+	}{
+		"the lock is locked":              {zk.ErrDeadlock, instrument.AlreadyHeld, true},
+		"the node is gone":                {zk.ErrNoNode, instrument.SessionLost, true},
+		"the session has expired":         {zk.ErrSessionExpired, instrument.SessionLost, true},
+		"no server is there":              {zk.ErrNoServer, instrument.BackendError, true},
+		"the connection is lost":          {zk.ErrConnectionClosed, instrument.BackendError, true},
+		"the user may not":                {zk.ErrNoAuth, instrument.BackendError, true},
+		"the caller gives up":             {context.Canceled, 0, false},
+		"an error that is not known here": {errors.New("other"), 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reason, ok := (reasons{}).Classify(fmt.Errorf("zklock: %w", c.err))
+			if reason != c.want || ok != c.ok {
+				t.Errorf("classified as %v, %v; want %v, %v", reason, ok, c.want, c.ok)
+			}
+		})
 	}
 }
 
@@ -221,6 +312,7 @@ func TestLockOfTheProgram(t *testing.T) {
 	}
 	close(l.free)
 	lease := receive(t, won)
+	s := watch(t, lease)
 	if token, ok := lease.(instrument.Fencer).FencingToken(); !ok || token == 0 {
 		t.Errorf("token %d, %v", token, ok)
 	}
@@ -229,7 +321,7 @@ func TestLockOfTheProgram(t *testing.T) {
 		t.Errorf("%v is classified as %v, %v", err, reason, ok)
 	}
 	c.expire()
-	receive(t, lease.(instrument.LossNotifier).Lost())
+	receive(t, s.lost)
 	err = lease.Release(t.Context())
 	if reason, ok := classify(a, err); err != zk.ErrNoNode || !ok || reason != instrument.SessionLost {
 		t.Errorf("%v is classified as %v, %v", err, reason, ok)
@@ -290,34 +382,33 @@ func start(ctx context.Context, a instrument.Acquirer) <-chan error {
 }
 
 func classify(a instrument.Acquirer, err error) (instrument.Reason, bool) {
-	return a.(interface {
-		Classify(error) (instrument.Reason, bool)
-	}).Classify(err)
+	return a.(instrument.Classifier).Classify(err)
 }
 
-// sink hands on what a Watcher reports.
-type sink struct {
-	renewed chan time.Time
+// reports are what a Watcher has reported.
+type reports struct {
+	renewed chan instrument.Renewal
 	failed  chan error
 	lost    chan error
 }
 
-func (s *sink) Renewed(end time.Time)   { s.renewed <- end }
-func (s *sink) RenewalFailed(err error) { s.failed <- err }
-func (s *sink) Lost(cause error)        { s.lost <- cause }
-
 // watch runs the lease's Watcher until the test ends.
-func watch(t *testing.T, lease instrument.Lease) *sink {
+func watch(t *testing.T, lease instrument.Lease) *reports {
 	t.Helper()
-	s := &sink{make(chan time.Time, 100), make(chan error, 100), make(chan error, 1)}
+	r := &reports{renewed: make(chan instrument.Renewal, 100), failed: make(chan error, 100), lost: make(chan error, 100)}
+	sink := electtest.NewSink(electtest.Reports{
+		Renewed:       func(n instrument.Renewal) { r.renewed <- n },
+		RenewalFailed: func(err error) { r.failed <- err },
+		Lost:          func(cause error) { r.lost <- cause },
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		lease.(instrument.Watcher).Watch(ctx, s)
+		lease.(instrument.Watcher).Watch(ctx, sink)
 	}()
 	t.Cleanup(func() { cancel(); <-stopped })
-	return s
+	return r
 }
 
 func receive[T any](t *testing.T, c <-chan T) T {

@@ -29,13 +29,13 @@ type vectors struct {
 
 func newVectors() *vectors {
 	counter := func(m *catalog.Metric) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: m.Name, Help: m.Help}, names(m))
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: m.Name(), Help: m.Help()}, names(m))
 	}
 	gauge := func(m *catalog.Metric) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: m.Name, Help: m.Help}, names(m))
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: m.Name(), Help: m.Help()}, names(m))
 	}
 	histogram := func(m *catalog.Metric) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: m.Name, Help: m.Help, Buckets: m.Bounds}, names(m))
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: m.Name(), Help: m.Help(), Buckets: m.Bounds()}, names(m))
 	}
 	return &vectors{
 		attempts: counter(catalog.Attempts), acquired: counter(catalog.Acquired), ended: counter(catalog.TermsEnded),
@@ -48,11 +48,11 @@ func newVectors() *vectors {
 
 func names(m *catalog.Metric) []string {
 	var names []string
-	if m.PerLock {
-		names = append(names, catalog.LockName.Name)
+	if m.PerLock() {
+		names = append(names, catalog.LockName.Name())
 	}
-	for _, l := range m.Labels {
-		names = append(names, l.Name)
+	for _, l := range m.Labels() {
+		names = append(names, l.Name())
 	}
 	return names
 }

@@ -92,13 +92,13 @@ type collectors struct {
 }
 
 func newCollectors(m *catalog.Metric) collectors {
-	switch m.Kind {
+	switch m.Kind() {
 	case catalog.Counter:
-		return collectors{counter: prometheus.NewCounterVec(prometheus.CounterOpts{Name: m.Name, Help: m.Help}, names(m))}
+		return collectors{counter: prometheus.NewCounterVec(prometheus.CounterOpts{Name: m.Name(), Help: m.Help()}, names(m))}
 	case catalog.Histogram:
-		return collectors{histogram: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: m.Name, Help: m.Help, Buckets: m.Bounds}, names(m))}
+		return collectors{histogram: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: m.Name(), Help: m.Help(), Buckets: m.Bounds()}, names(m))}
 	default:
-		return collectors{gauge: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: m.Name, Help: m.Help}, names(m))}
+		return collectors{gauge: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: m.Name(), Help: m.Help()}, names(m))}
 	}
 }
 
@@ -115,10 +115,10 @@ func (c collectors) any() prometheus.Collector {
 
 func (c collectors) set(s *instrument.Sample) {
 	var values []string
-	if s.Metric.PerLock {
+	if s.Metric.PerLock() {
 		values = append(values, s.Lock)
 	}
-	values = append(values, s.Values[:len(s.Metric.Labels)]...)
+	values = append(values, s.Values[:len(s.Metric.Labels())]...)
 	switch {
 	case c.counter != nil:
 		c.counter.WithLabelValues(values...).Add(s.Value)
@@ -128,7 +128,7 @@ func (c collectors) set(s *instrument.Sample) {
 		h := c.histogram.WithLabelValues(values...)
 		for i, n := range s.Histogram.Counts {
 			for range n {
-				h.Observe(s.Metric.Bounds[min(i, len(s.Metric.Bounds)-1)])
+				h.Observe(s.Metric.Bounds()[min(i, len(s.Metric.Bounds())-1)])
 			}
 		}
 	}

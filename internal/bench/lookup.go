@@ -52,14 +52,14 @@ func bareLookup(b *testing.B) {
 
 // handleLookup finds the handle of a lock by name.
 func handleLookup(b *testing.B) {
-	locks := elections(b)
+	m := lookupMiddleware(b)
 	for _, name := range lookupNames {
-		locks.Of(name)
+		m.Named(name)
 	}
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
-		if locks.Of(lookupNames[i%len(lookupNames)]) == nil {
+		if m.Named(lookupNames[i%len(lookupNames)]) == nil {
 			b.Fatal("no handle")
 		}
 		i++
@@ -70,24 +70,20 @@ func handleLookup(b *testing.B) {
 func firstSight(b *testing.B) {
 	b.ReportAllocs()
 	i := 0
-	locks := elections(b)
+	m := lookupMiddleware(b)
 	for b.Loop() {
 		if i%len(lookupNames) == 0 {
-			locks = elections(b)
+			m = lookupMiddleware(b)
 		}
-		locks.Of(lookupNames[i%len(lookupNames)])
+		m.Named(lookupNames[i%len(lookupNames)])
 		i++
 	}
 }
 
-func elections(b *testing.B) *instrument.Elections {
-	policy, err := redact.Hash(make([]byte, redact.MinKeySize), "k1")
+func lookupMiddleware(b *testing.B) *instrument.Middleware {
+	m, err := instrument.New(instrument.WithRedactor(redact.Hash(benchKey, "k1")), instrument.WithMaxLabels(len(lookupNames)))
 	if err != nil {
 		b.Fatal(err)
 	}
-	m, err := instrument.New(instrument.WithRedactor(policy), instrument.WithMaxLabels(len(lookupNames)))
-	if err != nil {
-		b.Fatal(err)
-	}
-	return m.Elections()
+	return m
 }

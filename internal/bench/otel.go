@@ -24,11 +24,11 @@ type instruments struct {
 
 func newInstruments(p metric.MeterProvider) *instruments {
 	meter := p.Meter("bench")
-	counter := func(m *catalog.Metric) metric.Int64Counter { return made(meter.Int64Counter(m.OTel)) }
-	upDown := func(m *catalog.Metric) metric.Int64UpDownCounter { return made(meter.Int64UpDownCounter(m.OTel)) }
-	gauge := func(m *catalog.Metric) metric.Float64Gauge { return made(meter.Float64Gauge(m.OTel)) }
+	counter := func(m *catalog.Metric) metric.Int64Counter { return made(meter.Int64Counter(m.OTel())) }
+	upDown := func(m *catalog.Metric) metric.Int64UpDownCounter { return made(meter.Int64UpDownCounter(m.OTel())) }
+	gauge := func(m *catalog.Metric) metric.Float64Gauge { return made(meter.Float64Gauge(m.OTel())) }
 	histogram := func(m *catalog.Metric) metric.Float64Histogram {
-		return made(meter.Float64Histogram(m.OTel, metric.WithExplicitBucketBoundaries(m.Bounds...)))
+		return made(meter.Float64Histogram(m.OTel(), metric.WithExplicitBucketBoundaries(m.Bounds()...)))
 	}
 	return &instruments{
 		attempts: counter(catalog.Attempts), acquired: counter(catalog.Acquired), ended: counter(catalog.TermsEnded),
@@ -54,7 +54,7 @@ type options struct {
 
 func newOptions(lock string) options {
 	set := func(more ...attribute.KeyValue) metric.MeasurementOption {
-		return metric.WithAttributeSet(attribute.NewSet(append(more, attribute.String(catalog.LockName.Attribute, lock))...))
+		return metric.WithAttributeSet(attribute.NewSet(append(more, attribute.String(catalog.LockName.Attribute(), lock))...))
 	}
 	return options{
 		add:      []metric.AddOption{set()},
@@ -95,7 +95,7 @@ func (i *instruments) cachedCycle(ctx context.Context, o options) {
 // naiveCycle records the same, with attributes made at each call as the
 // documentation's examples do.
 func (i *instruments) naiveCycle(ctx context.Context, lock string) {
-	name := attribute.String(catalog.LockName.Attribute, lock)
+	name := attribute.String(catalog.LockName.Attribute(), lock)
 	asked := time.Now()
 	i.attempts.Add(ctx, 1, metric.WithAttributes(name))
 	i.pending.Add(ctx, 1, metric.WithAttributes(name))
@@ -122,8 +122,8 @@ func (i *instruments) naiveCycle(ctx context.Context, lock string) {
 }
 
 var (
-	released       = attribute.String(catalog.Releases.Labels[0].Attribute, catalog.ReleaseOK.String())
-	endedByRelease = attribute.String(catalog.TermsEnded.Labels[0].Attribute, catalog.Released.String())
+	released       = attribute.String(catalog.Releases.Labels()[0].Attribute(), catalog.ReleaseOK.String())
+	endedByRelease = attribute.String(catalog.TermsEnded.Labels()[0].Attribute(), catalog.Released.String())
 )
 
 // newProvider is an SDK with its exemplars off, as package otelsetup has it.

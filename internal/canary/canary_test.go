@@ -50,18 +50,8 @@ func traces() map[string]string {
 }
 
 // modes are all policies under which names must stay inside.
-func modes(t *testing.T) map[string][]instrument.Option {
-	hashed := func(rules ...redact.Rule) *redact.Policy {
-		p, err := redact.Hash(key, "k1", rules...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	rotating, err := hashed().WithSecondary(newKey, "k2")
-	if err != nil {
-		t.Fatal(err)
-	}
+func modes() map[string][]instrument.Option {
+	hashed := func(rules ...redact.Rule) *redact.Policy { return redact.Hash(key, "k1", rules...) }
 	with := func(r instrument.Redactor, more ...instrument.Option) []instrument.Option {
 		return append(more, instrument.WithRedactor(r))
 	}
@@ -70,7 +60,8 @@ func modes(t *testing.T) map[string][]instrument.Option {
 		"constant, a family":           with(redact.Constant(redact.Template("canary-{id}"))),
 		"constant, other names let by": with(redact.Constant(redact.Exact("nightly"))),
 		"hash":                         with(hashed()),
-		"hash, in rotation":            with(rotating),
+		"hash, constants let by":       with(hashed(redact.Literals())),
+		"hash, in rotation":            with(hashed().WithSecondary(newKey, "k2")),
 		"hash, a family":               with(hashed(redact.Template("canary-{id}"))),
 		"hash, a family beside it":     with(hashed(redact.Template("canary-{id}").Hashed())),
 		"raw, but for this family":     with(redact.Raw(redact.Template("canary-{id}").Constant())),
@@ -85,7 +76,7 @@ func modes(t *testing.T) map[string][]instrument.Option {
 type oneLabel struct{}
 
 func (oneLabel) Label(string) redact.Label { return redact.Label{Text: "k1:0000000000000000"} }
-func (oneLabel) Info() redact.Info         { return redact.Info{Mode: redact.ModeHash} }
+func (oneLabel) Info() redact.Info         { return redact.Info{Policy: redact.PolicyHash} }
 
 // panicking shows what it was asked for.
 type panicking struct{}
@@ -94,7 +85,7 @@ func (panicking) Label(name string) redact.Label { panic(name) }
 func (panicking) Info() redact.Info              { panic(canary) }
 
 func TestC23NoLockNameLeavesTheProcess(t *testing.T) {
-	for mode, opts := range modes(t) {
+	for mode, opts := range modes() {
 		t.Run(mode, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				e := newExits(t, opts)

@@ -103,10 +103,10 @@ func ourErrors(t *testing.T, e *exits) (errs []error) {
 	add(instrument.New(instrument.WithMaxLabels(0)))
 	add(instrument.New(instrument.WithRedactor(redact.Constant(redact.Template(canary)))))
 	add(instrument.New(instrument.WithRedactor(redact.Raw(redact.Exact(canary).Hashed()))))
-	add(redact.Hash([]byte(canary), "k1"))
-	add(redact.Hash(key, canary))
-	add(redact.Hash(key, "k1", redact.Template(canary+"{")))
-	add(redact.Constant(redact.Exact(canary)).WithSecondary(key, "k1"))
+	add(nil, redact.Hash([]byte(canary), "k1").Err())
+	add(nil, redact.Hash(key, canary).Err())
+	add(nil, redact.Hash(key, "k1", redact.Template(canary+"{")).Err())
+	add(nil, redact.Constant(redact.Exact(canary)).WithSecondary(key, "k1").Err())
 	file := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(file, []byte(canary), 0o600); err != nil {
 		t.Fatal(err)
@@ -122,9 +122,9 @@ func ourErrors(t *testing.T, e *exits) (errs []error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other.Election(canary)
+	other.Named(canary)
 	add(prom.Register(e.registry, other))
-	for _, err := range []error{instrument.ErrLost, instrument.ErrReleased, instrument.ErrNoLease, instrument.ErrUnknown} {
+	for _, err := range []error{instrument.ErrLost, instrument.ErrReleased, instrument.ErrLeaseEnded, instrument.ErrNoLease, instrument.ErrGaveUp, instrument.ErrUnknown} {
 		add(nil, err)
 	}
 	return errs

@@ -51,20 +51,21 @@ func provoke(t *testing.T, e *exits) {
 	t.Helper()
 	ctx, end := e.traced(t)
 	defer end()
-	locks := e.m.Elections(instrument.LeaseDuration(10*time.Second), instrument.ExpectEvery(time.Minute))
+	panics := instrument.ClassifierFunc(func(error) (instrument.Reason, bool) { panic(canary) })
 	e.m.Election("first") // takes the room where there is little
 	for _, lock := range []*instrument.Election{
-		e.m.Election(canary, instrument.Hold(), instrument.LeaseDuration(10*time.Second), instrument.Classify(func(error) (instrument.Reason, bool) { panic(canary) })),
-		locks.Of(canary),
+		e.m.Named(canary, instrument.Hold(), instrument.LeaseDuration(10*time.Second), instrument.Classify(panics)),
+		e.m.Named(canary+"/run", instrument.LeaseDuration(10*time.Second), instrument.ExpectEvery(time.Minute),
+			instrument.StopAtLeaseEnd()),
+		e.m.Named(canary+"/kept", instrument.LeaseDuration(10*time.Second), instrument.KeepUntilExpiry()),
 	} {
 		e.handle(lock)
 		attempts(t, e, ctx, lock)
 		terms(t, e, ctx, lock)
 		observed(e, lock)
 	}
-	e.handle(locks)
-	locks.Of(canary + "2")
-	locks.Forget(canary + "2")
+	e.m.Named(canary, instrument.MaxLeaders(2), instrument.Family("other")) // contradicts what is declared
+	e.m.Named(canary + "/gone").Forget()
 	e.own(ourErrors(t, e))
 }
 
@@ -125,7 +126,11 @@ func terms(t *testing.T, e *exits, ctx context.Context, lock *instrument.Electio
 	e.own([]error{wins(instrument.NewLease(nil)).Renew(ctx)})
 	for _, watch := range []func(instrument.Sink){
 		func(s instrument.Sink) { s.RenewalFailed(errLeaky); s.Lost(errLeaky) },
-		func(s instrument.Sink) { s.Renewed(time.Now().Add(time.Second)); s.Lost(context.Canceled) },
+		func(s instrument.Sink) {
+			s.Renewed(instrument.Renewal{Expiry: time.Now().Add(time.Second)})
+			s.Lost(context.Canceled)
+		},
+		func(s instrument.Sink) { s.Lost(fmt.Errorf("%w: %w", instrument.ErrGaveUp, errLeaky)) },
 		func(instrument.Sink) { panic(canary) },
 	} {
 		watched := wins(leaky{Name: canary, watch: watch})
@@ -166,12 +171,12 @@ func bodies(t *testing.T, e *exits, ctx context.Context, lock *instrument.Electi
 
 // observed electors tell the same.
 func observed(e *exits, lock *instrument.Election) {
-	for _, o := range []instrument.Observation{
-		{Leading: true, Token: 7, Fenced: true, Expiry: time.Now().Add(time.Minute)}, {Err: errLeaky}, {Cause: errLeaky},
-		{Leading: true, Token: 3, Fenced: true}, {Cause: instrument.ErrReleased},
-	} {
-		lock.Observe(o)
-	}
+	lock.ObserveLeading(instrument.Leadership{Token: 7, Fenced: true, Expiry: time.Now().Add(time.Minute)})
+	lock.ObserveUnknown(errLeaky)
+	lock.ObserveNotLeading(errLeaky)
+	lock.ObserveUnknown(errLeaky)
+	lock.ObserveLeading(instrument.Leadership{Token: 3, Fenced: true})
+	lock.ObserveNotLeading(instrument.ErrReleased)
 	e.handle(lock)
 }
 

@@ -181,12 +181,12 @@ func allScenarios(rows []row) []string {
 	return all
 }
 
-func (r row) sees(m *catalog.Metric) bool { return slices.Contains(r.Seen, m.Name) }
+func (r row) sees(m *catalog.Metric) bool { return slices.Contains(r.Seen, m.Name()) }
 
 // seesRenewals reports whether good renewals were seen, and failed ones.
 func (r row) seesRenewals() (good, failed bool) {
 	for _, s := range r.Seen {
-		if !strings.HasPrefix(s, catalog.Renewals.Name+"{") {
+		if !strings.HasPrefix(s, catalog.Renewals.Name()+"{") {
 			continue
 		}
 		if strings.Contains(s, `"`+catalog.RenewalOK.String()+`"`) {
@@ -226,6 +226,8 @@ func (r row) loss() string {
 	switch r.Loss {
 	case catalog.Lost.String():
 		return "the elector tells"
+	case catalog.GaveUp.String():
+		return "the elector tells that it gives up"
 	case "":
 		return "not seen"
 	default:

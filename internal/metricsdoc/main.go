@@ -27,15 +27,15 @@ func page() []byte {
 	b.WriteString(`<!-- Generated from instrument/catalog; make it again with: make generate -->
 # Metrics
 
-Every series below except the last two metrics also carries ` + "`lock_name`" + `, the redacted name of the lock.
+Every series also carries ` + "`lock_name`" + `, the label of the lock, except those of the process itself: ` + process() + `.
 leaderscope adds no ` + "`job`" + ` or ` + "`instance`" + ` of its own: they come from the scrape or the resource.
-A series that cannot be known is absent, not 0.
+A series that cannot be known is absent, not 0. A histogram is absent until its first observation.
 
-| Prometheus | OpenTelemetry | type, unit | labels | meaning | there | stability |
+| Prometheus | OpenTelemetry | type, unit | labels | meaning | present | stability |
 |---|---|---|---|---|---|---|
 `)
 	for _, m := range catalog.All() {
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s | %s | %s |\n", m.Name, m.OTel, kind(m), labels(m), m.Help, m.Present, stability(m))
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s | %s | %s |\n", m.Name(), m.OTel(), kind(m), labels(m), m.Help(), m.Present(), stability(m))
 	}
 	b.WriteString(`
 Stable metrics keep name, unit, labels and meaning within a major version; experimental ones may change with any, and the changelog says so.
@@ -49,38 +49,49 @@ With native histograms leave out ` + "`_bucket` and `le`" + `; the share of a ra
 |---|---|
 `)
 	for _, m := range catalog.All() {
-		fmt.Fprintf(&b, "| `%s` | `%s` |\n", m.Name, start(m))
+		fmt.Fprintf(&b, "| `%s` | `%s` |\n", m.Name(), start(m))
 	}
 	b.WriteString("\n## Values of closed labels\n\n")
 	for _, m := range catalog.All() {
-		for _, l := range m.Labels {
-			if l.Values != nil {
-				fmt.Fprintf(&b, "- `%s` of `%s`: %s\n", l.Name, m.Name, code(l.Values))
+		for _, l := range m.Labels() {
+			if l.Values() != nil {
+				fmt.Fprintf(&b, "- `%s` of `%s`: %s\n", l.Name(), m.Name(), code(l.Values()))
 			}
 		}
 	}
 	b.WriteString("\n## Histogram bounds\n\nNo bound is an integer: a scrape stores `le=\"1.0\"` where an OTLP push stores `le=\"1\"`.\n\n")
 	for _, m := range catalog.All() {
-		if m.Kind == catalog.Histogram {
-			fmt.Fprintf(&b, "- `%s`: %s\n", m.Name, bounds(m))
+		if m.Kind() == catalog.Histogram {
+			fmt.Fprintf(&b, "- `%s`: %s\n", m.Name(), bounds(m))
 		}
 	}
 	return b.Bytes()
 }
 
-func kind(m *catalog.Metric) string {
-	if m.Unit == "" {
-		return string(m.Kind)
+// process lists the metrics that belong to no lock.
+func process() string {
+	var names []string
+	for _, m := range catalog.All() {
+		if !m.PerLock() {
+			names = append(names, m.Name())
+		}
 	}
-	return string(m.Kind) + ", " + m.Unit
+	return code(names)
 }
 
-func stability(m *catalog.Metric) catalog.Stability { return cmp.Or(m.Stability, catalog.Stable) }
+func kind(m *catalog.Metric) string {
+	if m.Unit() == "" {
+		return string(m.Kind())
+	}
+	return string(m.Kind()) + ", " + m.Unit()
+}
+
+func stability(m *catalog.Metric) catalog.Stability { return cmp.Or(m.Stability(), catalog.Stable) }
 
 func labels(m *catalog.Metric) string {
 	var names []string
-	for _, l := range m.Labels {
-		names = append(names, "`"+l.Name+"`")
+	for _, l := range m.Labels() {
+		names = append(names, "`"+l.Name()+"`")
 	}
 	return strings.Join(names, ", ")
 }
@@ -88,8 +99,8 @@ func labels(m *catalog.Metric) string {
 func code(values []string) string { return "`" + strings.Join(values, "`, `") + "`" }
 
 func bounds(m *catalog.Metric) string {
-	parts := make([]string, len(m.Bounds))
-	for i, b := range m.Bounds {
+	parts := make([]string, len(m.Bounds()))
+	for i, b := range m.Bounds() {
 		parts[i] = fmt.Sprint(b)
 	}
 	return strings.Join(parts, ", ")

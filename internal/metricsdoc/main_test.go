@@ -16,7 +16,7 @@ func TestEveryMetricHasAnExpressionThatReadsItByLabelsThatItHas(t *testing.T) {
 	for _, m := range catalog.All() {
 		expr, err := parser.NewParser(parser.Options{}).ParseExpr(start(m))
 		if err != nil {
-			t.Errorf("%s: %q: %v", m.Name, start(m), err)
+			t.Errorf("%s: %q: %v", m.Name(), start(m), err)
 			continue
 		}
 		reads := false
@@ -25,20 +25,20 @@ func TestEveryMetricHasAnExpressionThatReadsItByLabelsThatItHas(t *testing.T) {
 				found, known := catalog.ByName(v.Name)
 				reads = reads || found == m
 				if !known {
-					t.Errorf("%s: %s is no metric", m.Name, v.Name)
+					t.Errorf("%s: %s is no metric", m.Name(), v.Name)
 				}
 			}
 			if a, ok := n.(*parser.AggregateExpr); ok {
 				for _, l := range a.Grouping {
-					if _, has := m.Label(l); !has && l != catalog.LockName.Name && l != "le" {
-						t.Errorf("%s: grouped by %s, which it has not", m.Name, l)
+					if _, has := m.Label(l); !has && l != catalog.LockName.Name() && l != "le" {
+						t.Errorf("%s: grouped by %s, which it has not", m.Name(), l)
 					}
 				}
 			}
 			return nil
 		})
 		if !reads {
-			t.Errorf("%s: %q does not read it", m.Name, start(m))
+			t.Errorf("%s: %q does not read it", m.Name(), start(m))
 		}
 	}
 }
@@ -57,7 +57,7 @@ func TestMetricsThatRulesCannotDoWithoutAreStable(t *testing.T) {
 	experimental := []*catalog.Metric{catalog.PendingAge, catalog.FencingToken}
 	for _, m := range catalog.All() {
 		if got, want := stability(m) == catalog.Experimental, slices.Contains(experimental, m); got != want {
-			t.Errorf("%s: experimental is %v", m.Name, got)
+			t.Errorf("%s: experimental is %v", m.Name(), got)
 		}
 	}
 }

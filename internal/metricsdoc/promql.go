@@ -30,17 +30,19 @@ var starts = map[*catalog.Metric]string{
 	catalog.LeaseUsageRatio:         fmt.Sprintf(`1 - sum by (lock_name) (rate(NAME_bucket{le="%v"}[1h])) / sum by (lock_name) (rate(NAME_count[1h]))`, catalog.NearLeaseBound),
 	catalog.LeaseOverruns:           inTheLastHour() + " > 0",
 	catalog.LastAcquired:            "time() - max by (lock_name) (NAME)",
-	catalog.ExpectedInterval:        "time() - max by (lock_name) (" + catalog.LastAcquired.Name + ") > 2 * max by (lock_name) (NAME)",
-	catalog.MaxLeaders:              "sum by (lock_name) (" + catalog.Active.Name + ") > max by (lock_name) (NAME)",
+	catalog.LastEnded:               "time() - max by (lock_name) (NAME)",
+	catalog.ExpectedInterval:        "time() - max by (lock_name) (" + catalog.LastAcquired.Name() + ") > 2 * max by (lock_name) (NAME)",
+	catalog.MaxLeaders:              "sum by (lock_name) (" + catalog.Active.Name() + ") > max by (lock_name) (NAME)",
 	catalog.FencingToken:            newest("max"),
 	catalog.FencingTokenRegressions: inTheLastHour() + " > 0",
-	catalog.ElectorInfo:             "max by (lock_name) (" + catalog.Active.Name + ") * on (lock_name) group_left (family, backend) max by (lock_name, family, backend) (NAME)",
-	catalog.RedactionInfo:           "count(count by (mode, key_id, key_check) (NAME)) > 1",
+	catalog.ElectorInfo:             "max by (lock_name) (" + catalog.Active.Name() + ") * on (lock_name) group_left (family, backend) max by (lock_name, family, backend) (NAME)",
+	catalog.RedactionInfo:           "count(count by (policy, key_id, key_check) (NAME)) > 1",
 	catalog.RedactionOverflows:      "sum(increase(NAME[1h])) > 0",
+	catalog.TelemetryFaults:         "sum(increase(NAME[1h])) > 0",
 }
 
 func by(labels []string) string {
-	return strings.Join(append([]string{catalog.LockName.Name}, labels...), ", ")
+	return strings.Join(append([]string{catalog.LockName.Name()}, labels...), ", ")
 }
 
 func perSecond(labels ...string) string {
@@ -60,4 +62,4 @@ func quantile(q float64) string {
 }
 
 // start is the expression to start from.
-func start(m *catalog.Metric) string { return strings.ReplaceAll(starts[m], "NAME", m.Name) }
+func start(m *catalog.Metric) string { return strings.ReplaceAll(starts[m], "NAME", m.Name()) }

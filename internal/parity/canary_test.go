@@ -46,32 +46,21 @@ func traces() map[string]string {
 }
 
 // policies are those under which names must stay inside; nil is the default.
-func policies(t *testing.T) map[string]*redact.Policy {
-	t.Helper()
-	hash := func(rules ...redact.Rule) *redact.Policy {
-		p, err := redact.Hash(canaryKey, "k1", rules...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	rotating, err := hash().WithSecondary([]byte("another key of thirty-two bytes!"), "k2")
-	if err != nil {
-		t.Fatal(err)
-	}
+func policies() map[string]*redact.Policy {
+	hash := func(rules ...redact.Rule) *redact.Policy { return redact.Hash(canaryKey, "k1", rules...) }
 	family := redact.Template("canary-{id}")
 	return map[string]*redact.Policy{
 		"by default":               nil,
 		"constant, a family":       redact.Constant(family),
 		"hash":                     hash(),
-		"hash, in rotation":        rotating,
+		"hash, in rotation":        hash().WithSecondary([]byte("another key of thirty-two bytes!"), "k2"),
 		"hash, a family beside it": hash(family.Hashed()),
 		"raw, but for this family": redact.Raw(family.Constant()),
 	}
 }
 
 func TestC23NoLockNameIsAmongTheBytesOfOTLP(t *testing.T) {
-	for name, policy := range policies(t) {
+	for name, policy := range policies() {
 		t.Run(name, func(t *testing.T) {
 			sent, label := pushed(t, policy)
 			if !bytes.Contains(sent, []byte(label)) {
@@ -116,7 +105,7 @@ func pushed(t *testing.T, policy *redact.Policy) (sent []byte, label string) {
 		t.Fatal(err)
 	}
 	ctx, span := tracer.Tracer("test").Start(named(t), "request")
-	lock := m.Election(canary, instrument.LeaseDuration(time.Minute), instrument.ExpectEvery(time.Minute))
+	lock := m.Named(canary, instrument.LeaseDuration(time.Minute), instrument.ExpectEvery(time.Minute))
 	provoke(ctx, lock)
 	span.End()
 	if err := p.Shutdown(context.Background()); err != nil {
@@ -142,9 +131,10 @@ func provoke(ctx context.Context, lock *instrument.Election) {
 			return end
 		})
 	}
-	lock.Observe(instrument.Observation{Err: leaky})
-	lock.Observe(instrument.Observation{Leading: true, Token: 7, Fenced: true})
-	lock.Observe(instrument.Observation{Cause: leaky})
+	lock.ObserveUnknown(leaky)
+	lock.ObserveLeading(instrument.Leadership{Token: 7, Fenced: true})
+	lock.ObserveUnknown(leaky)
+	lock.ObserveNotLeading(leaky)
 }
 
 // named is a context that carries the name in its baggage, as applications do.

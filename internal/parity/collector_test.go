@@ -42,10 +42,10 @@ func TestC35ADeadLeaderThatACollectorRepeatsIsVoidOnceItsLeaseHasEnded(t *testin
 		repeater(t, last), strings.TrimPrefix(serve(t, map[string]*prometheus.Registry{"metrics": alive}).URL, "http://"))
 	s := startPrometheus(t, rules(t)+"scrape_configs:\n"+
 		"  - {job_name: careful, "+targets+"}\n"+
-		"  - {job_name: careless, "+targets+fmt.Sprintf(", metric_relabel_configs: [{source_labels: [__name__], regex: %s, action: drop}]}\n", catalog.LeaseExpiry.Name))
+		"  - {job_name: careless, "+targets+fmt.Sprintf(", metric_relabel_configs: [{source_labels: [__name__], regex: %s, action: drop}]}\n", catalog.LeaseExpiry.Name()))
 
 	for _, job := range []string{"careful", "careless"} {
-		s.becomes(t, fmt.Sprintf(`sum(%s{job=%q})`, catalog.Active.Name, job), "2")
+		s.becomes(t, fmt.Sprintf(`sum(%s{job=%q})`, catalog.Active.Name(), job), "2")
 	}
 	fired := func(job string) string {
 		return fmt.Sprintf(`count(max_over_time(ALERTS{alertname="LeaderElectionSplitBrain",alertstate="firing",job=%q}[1h])) or vector(0)`, job)

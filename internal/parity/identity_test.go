@@ -35,7 +35,7 @@ func series(m *catalog.Metric, instance, turn string) promeval.Series {
 	if m == catalog.ElectorInfo {
 		mode = `,mode="hold"`
 	}
-	return promeval.Series{Selector: fmt.Sprintf(`%s{job="orders",instance=%q,lock_name="primary"%s}`, m.Name, instance, mode), Values: values}
+	return promeval.Series{Selector: fmt.Sprintf(`%s{job="orders",instance=%q,lock_name="primary"%s}`, m.Name(), instance, mode), Values: values}
 }
 
 func TestC56WithoutIdentityAQuietLockSeemsToChangeHandsAThousandTimes(t *testing.T) {
@@ -55,7 +55,7 @@ func TestC56WithoutIdentityAQuietLockSeemsToChangeHandsAThousandTimes(t *testing
 			if err != nil {
 				t.Fatal(err)
 			}
-			increase := fmt.Sprintf("sum(increase(%s[10m])) or vector(0)", catalog.Acquired.Name)
+			increase := fmt.Sprintf("sum(increase(%s[10m])) or vector(0)", catalog.Acquired.Name())
 			found, err := store.Query(ctx, increase, time.Unix(0, 0).Add(10*time.Minute))
 			if err != nil {
 				t.Fatal(err)

@@ -99,7 +99,7 @@ func TestARawLockNameLeavesTheProcessByNoWay(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	e := m.Election(canary+"/orders", instrument.LeaseDuration(time.Minute))
+	e := m.Named(canary+"/orders", instrument.LeaseDuration(time.Minute))
 	_, _ = e.Acquire(context.Background(), electtest.Fails(errors.New("no answer about "+canary)))
 	_ = e.Run(context.Background(), electtest.Wins(instrument.NewLease(nil)), func(context.Context, *instrument.Term) error {
 		return errors.New("no disk for " + canary)

@@ -37,7 +37,7 @@ const (
 )
 
 // moving are the metrics whose value depends on when they are read.
-var moving = []string{catalog.LeaseHeadroom.Name, catalog.LeaseExpiry.Name}
+var moving = []string{catalog.LeaseHeadroom.Name(), catalog.LeaseExpiry.Name()}
 
 func TestC52ThreePathsIntoOnePrometheusStoreTheSameSeries(t *testing.T) {
 	cases := map[string]struct {
@@ -48,7 +48,7 @@ func TestC52ThreePathsIntoOnePrometheusStoreTheSameSeries(t *testing.T) {
 		"classic histograms": {exemplars: catalog.AcquireDuration.Bucket()},
 		"native histograms": {
 			prom: prom.Native, otel: []otelsetup.Option{otelsetup.WithNativeHistograms()},
-			exemplars: catalog.AcquireDuration.Name,
+			exemplars: catalog.AcquireDuration.Name(),
 		},
 	}
 	for name, c := range cases {
@@ -80,7 +80,7 @@ func TestC52ThreePathsIntoOnePrometheusStoreTheSameSeries(t *testing.T) {
 			})
 			t.Logf("%d series, 0 differences between %s, %s and %s", len(reference), clientGolang, otelScrape, otelPush)
 
-			if diff := cmp.Diff(reference, server.series(t, renamed)); strings.Count(diff, catalog.Releases.Name) == 0 {
+			if diff := cmp.Diff(reference, server.series(t, renamed)); strings.Count(diff, catalog.Releases.Name()) == 0 {
 				t.Errorf("a renamed metric goes unnoticed")
 			}
 			wait(t, "exemplars of each path", func() string { return server.missingExemplars(t, c.exemplars) })
@@ -105,7 +105,7 @@ func scrapeConfig(s *httptest.Server, native bool) string {
 	job := func(name, path, more string) string {
 		return fmt.Sprintf("  - {job_name: %s, metrics_path: /%s, scrape_native_histograms: %v, static_configs: [{targets: [%q]}]%s}\n", name, path, native, target, more)
 	}
-	rename := fmt.Sprintf(", metric_relabel_configs: [{source_labels: [__name__], regex: %s, target_label: __name__, replacement: leader_freed_total}]", catalog.Releases.Name)
+	rename := fmt.Sprintf(", metric_relabel_configs: [{source_labels: [__name__], regex: %s, target_label: __name__, replacement: leader_freed_total}]", catalog.Releases.Name())
 	return "scrape_configs:\n" + job(clientGolang, clientGolang, "") + job(otelScrape, otelScrape, "") + job(renamed, clientGolang, rename)
 }
 

@@ -150,9 +150,9 @@ func (s prometheusServer) becomes(t *testing.T, expr, want string) {
 func TestC35ACrashedPushingLeaderIsDiscardedByItsExpiry(t *testing.T) {
 	s := startPrometheus(t, rules(t))
 	a, b := newReplica(t, s, "crash", "pod-a"), newReplica(t, s, "crash", "pod-b")
-	claims := fmt.Sprintf(`sum(%s{job="crash"})`, catalog.Active.Name)
-	leaders := fmt.Sprintf(`count(%s{job="crash"} > time())`, catalog.LeaseExpiry.Name)
-	holder := fmt.Sprintf(`count((%s{job="crash",instance="pod-b"} > 0) and on (job, instance, lock_name) (%s > time()))`, catalog.Active.Name, catalog.LeaseExpiry.Name)
+	claims := fmt.Sprintf(`sum(%s{job="crash"})`, catalog.Active.Name())
+	leaders := fmt.Sprintf(`count(%s{job="crash"} > time())`, catalog.LeaseExpiry.Name())
+	holder := fmt.Sprintf(`count((%s{job="crash",instance="pod-b"} > 0) and on (job, instance, lock_name) (%s > time()))`, catalog.Active.Name(), catalog.LeaseExpiry.Name())
 
 	stop := a.lead(t)
 	s.becomes(t, claims, "1")
@@ -204,9 +204,9 @@ func TestC56ReplicasWithoutIdentityAreOneSeriesAndWithItTwo(t *testing.T) {
 			replicas[1].win(t)
 		}
 	}
-	count := func(job string) string { return fmt.Sprintf(`count(%s{job=%q})`, catalog.Acquired.Name, job) }
+	count := func(job string) string { return fmt.Sprintf(`count(%s{job=%q})`, catalog.Acquired.Name(), job) }
 	resets := func(job string) string {
-		return fmt.Sprintf(`sum(resets(%s{job=%q}[1m])) >= bool 3`, catalog.Acquired.Name, job)
+		return fmt.Sprintf(`sum(resets(%s{job=%q}[1m])) >= bool 3`, catalog.Acquired.Name(), job)
 	}
 	s.becomes(t, count("anonymous"), "1")
 	s.becomes(t, count("identified"), "2")

@@ -52,11 +52,11 @@ func (c *checker) ofSelector(s *parser.VectorSelector) names {
 	if !known {
 		return names{names: out}
 	}
-	if metric.PerLock {
-		out = append(out, catalog.LockName.Name)
+	if metric.PerLock() {
+		out = append(out, catalog.LockName.Name())
 	}
-	for _, l := range metric.Labels {
-		out = append(out, l.Name)
+	for _, l := range metric.Labels() {
+		out = append(out, l.Name())
 	}
 	if metricName(s) == metric.Bucket() {
 		out = append(out, labels.BucketLabel)

@@ -105,8 +105,8 @@ func (c *checker) aggregation(a *parser.AggregateExpr) {
 	if c.acrossLocks || !c.perLock(a.Expr) || selects(a.Op) {
 		return
 	}
-	if slices.Contains(a.Grouping, catalog.LockName.Name) == a.Without {
-		c.report("%s merges locks: keep %s", a, catalog.LockName.Name)
+	if slices.Contains(a.Grouping, catalog.LockName.Name()) == a.Without {
+		c.report("%s merges locks: keep %s", a, catalog.LockName.Name())
 	}
 }
 
@@ -121,10 +121,10 @@ func (c *checker) join(b *parser.BinaryExpr) {
 	if m == nil || b.LHS.Type() != parser.ValueTypeVector || b.RHS.Type() != parser.ValueTypeVector {
 		return
 	}
-	keeps := slices.Contains(m.MatchingLabels, catalog.LockName.Name) == m.On
+	keeps := slices.Contains(m.MatchingLabels, catalog.LockName.Name()) == m.On
 	// A target carries no lock, so a join with one cannot keep it.
 	if !c.acrossLocks && !keeps && c.perLock(b.LHS) && c.perLock(b.RHS) {
-		c.report("%s matches different locks: keep %s", b, catalog.LockName.Name)
+		c.report("%s matches different locks: keep %s", b, catalog.LockName.Name())
 	}
 	if b.Op == parser.LOR {
 		return
@@ -156,7 +156,7 @@ func (c *checker) perLock(e parser.Expr) bool {
 	parser.Inspect(e, func(n parser.Node, _ []parser.Node) error {
 		if s, ok := n.(*parser.VectorSelector); ok {
 			m, known := catalog.ByName(metricName(s))
-			if known && m.PerLock || slices.Contains(c.recorded[metricName(s)], catalog.LockName.Name) {
+			if known && m.PerLock() || slices.Contains(c.recorded[metricName(s)], catalog.LockName.Name()) {
 				found = true
 			}
 		}

@@ -32,8 +32,8 @@ func Rule(a Alert, opts ...Option) []error {
 		c.report("the alert would fire for every series: compare with a threshold")
 	}
 	out := c.output(parsed)
-	if !slices.Contains(out.names, catalog.LockName.Name) && c.perLock(parsed) && !c.acrossLocks {
-		c.report("the alert does not say which lock it is about: keep %s", catalog.LockName.Name)
+	if !slices.Contains(out.names, catalog.LockName.Name()) && c.perLock(parsed) && !c.acrossLocks {
+		c.report("the alert does not say which lock it is about: keep %s", catalog.LockName.Name())
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Labels)) {
 		if value := a.Labels[name]; strings.Contains(value, "$value") || strings.Contains(value, ".Value") {

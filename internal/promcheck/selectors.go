@@ -44,7 +44,7 @@ func (c *checker) selector(s *parser.VectorSelector, path []parser.Node) {
 	if has, ok := c.recorded[name]; ok {
 		for _, m := range s.LabelMatchers {
 			// With All, a choice of locks matches series that name none.
-			chosen := m.Name == catalog.LockName.Name && strings.HasPrefix(m.Value, "$")
+			chosen := m.Name == catalog.LockName.Name() && strings.HasPrefix(m.Value, "$")
 			if m.Name != model.MetricNameLabel && !slices.Contains(has, m.Name) && !chosen {
 				c.report("%s has no label %s", name, m.Name)
 			}
@@ -67,7 +67,7 @@ func (c *checker) selector(s *parser.VectorSelector, path []parser.Node) {
 
 // matcher checks that the label exists and can have the value.
 func (c *checker) matcher(metric *catalog.Metric, name string, m *labels.Matcher) {
-	if m.Name == model.MetricNameLabel || m.Name == query.NoLabel || slices.Contains(c.target, m.Name) || metric.PerLock && m.Name == catalog.LockName.Name {
+	if m.Name == model.MetricNameLabel || m.Name == query.NoLabel || slices.Contains(c.target, m.Name) || metric.PerLock() && m.Name == catalog.LockName.Name() {
 		return
 	}
 	if m.Name == labels.BucketLabel && name == metric.Bucket() {
@@ -80,7 +80,7 @@ func (c *checker) matcher(metric *catalog.Metric, name string, m *labels.Matcher
 		return
 	}
 	variable := strings.HasPrefix(m.Value, "$")
-	if label.Values != nil && !variable && !slices.ContainsFunc(label.Values, m.Matches) {
+	if label.Values() != nil && !variable && !slices.ContainsFunc(label.Values(), m.Matches) {
 		c.report("%s: no value of %s matches %s", name, m.Name, m)
 	}
 }
@@ -95,8 +95,8 @@ func (c *checker) bound(metric *catalog.Metric, m *labels.Matcher) {
 	switch {
 	case m.Type != labels.MatchEqual || err != nil:
 		c.report("%s: compare le with one bound", m)
-	case !slices.Contains(metric.Bounds, v):
-		c.report("%s has no bucket %s", metric.Name, m)
+	case !slices.Contains(metric.Bounds(), v):
+		c.report("%s has no bucket %s", metric.Name(), m)
 	case v == float64(int64(v)):
 		c.report("%s: an integer bound is written differently by scrape and push", m)
 	}
@@ -105,7 +105,7 @@ func (c *checker) bound(metric *catalog.Metric, m *labels.Matcher) {
 // use checks that counters are below a rate and gauges are not.
 func (c *checker) use(s *parser.VectorSelector, metric *catalog.Metric, path []parser.Node) {
 	name := metricName(s)
-	cumulative := metric.Kind == catalog.Counter || metric.Kind == catalog.Histogram
+	cumulative := metric.Kind() == catalog.Counter || metric.Kind() == catalog.Histogram
 	switch {
 	case cumulative && below(gaugeOnly, path):
 		c.report("%s is a counter: use rate or increase", name)

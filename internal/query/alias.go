@@ -17,7 +17,7 @@ const (
 // the alias of the lock, else lock_name again. No series is lost or doubled,
 // whether or not aliases are recorded, and however many servers record them.
 func Aliased(e Expr) Expr {
-	aliases := By("max", []string{catalog.LockName.Name, AliasLabel}, AliasSeries)
+	aliases := By("max", []string{catalog.LockName.Name(), AliasLabel}, AliasSeries)
 	return Expr(fmt.Sprintf("(%[1]s) * on (%[2]s) group_left (%[3]s) %[4]s or label_replace((%[1]s) unless on (%[2]s) %[4]s, %[3]q, \"$1\", %[2]q, \"(.*)\")",
-		e, catalog.LockName.Name, AliasLabel, aliases))
+		e, catalog.LockName.Name(), AliasLabel, aliases))
 }

@@ -133,12 +133,11 @@ func (f Facts) Erring() Expr {
 }
 
 // NearLeaseWithin counts the uses of a lease in a window that took most of it.
-// Native histograms, which have no buckets to subtract, are asked second.
 func (f Facts) NearLeaseWithin(window string) Expr {
 	if f.Recorded {
 		return f.mostOf(f.recordedNearLease(f.RateWindow), window)
 	}
-	return Op(f.NearLease(window, f.ScrapeInterval), "or", f.NearLeaseNative(window))
+	return f.NearLease(window, f.ScrapeInterval)
 }
 
 // mostOf is the greatest of what was recorded in a window: each value looks
@@ -309,10 +308,10 @@ func mark(state int, e Expr) Expr {
 
 func causeLabel() string {
 	cause, _ := catalog.ExecutionFailures.Label("cause")
-	return cause.Name
+	return cause.Name()
 }
 
 func modeLabel() string {
 	mode, _ := catalog.ElectorInfo.Label("mode")
-	return mode.Name
+	return mode.Name()
 }

@@ -56,18 +56,19 @@ func (m Matcher) String() string { return m.Label + m.Op + strconv.Quote(m.Value
 
 // SingleLock keeps labels that stand for one lock each: judging a label that
 // several locks share as if it were one would call two tenants a split brain.
+// The empty label is shared by all locks: a View or a relabeling dropped it.
 func SingleLock() Matcher {
-	return MatchesNot(catalog.LockName.Name,
-		catalog.RedactedLabel+"|"+catalog.OverflowLabel+`|.*[`+catalog.FamilyWildcard+`].*`)
+	return MatchesNot(catalog.LockName.Name(),
+		"|"+catalog.RedactedLabel+"|"+catalog.OverflowLabel+`|.*[`+catalog.FamilyWildcard+`].*`)
 }
 
 // Metric selects a metric of the catalogue within the scope.
 func (s Scope) Metric(m *catalog.Metric, matchers ...Matcher) Expr {
 	scoped := s.TargetMatchers
-	if m.PerLock {
+	if m.PerLock() {
 		scoped = s.Matchers
 	}
-	return Selector(m.Name, append(slices.Clone(scoped), matchers...)...)
+	return Selector(m.Name(), append(slices.Clone(scoped), matchers...)...)
 }
 
 // Bucket selects the classic buckets of a histogram.
@@ -103,7 +104,7 @@ func (s Scope) ByHolder(op string, e Expr) Expr { return By(op, s.holderLabels()
 
 // TargetLabels are the scope labels that scrape targets carry too.
 func (s Scope) TargetLabels() []string {
-	return slices.DeleteFunc(slices.Clone(s.Labels), func(l string) bool { return l == catalog.LockName.Name })
+	return slices.DeleteFunc(slices.Clone(s.Labels), func(l string) bool { return l == catalog.LockName.Name() })
 }
 
 func (s Scope) holderLabels() []string {
@@ -121,6 +122,11 @@ func By(op string, labels []string, e Expr) Expr {
 // Over prints function(e[window]), for rate, increase and the _over_time family.
 func Over(function string, e Expr, window string) Expr {
 	return Expr(fmt.Sprintf("%s(%s[%s])", function, e, window))
+}
+
+// Subquery prints (e)[window:step].
+func Subquery(e Expr, window, step string) Expr {
+	return Expr(fmt.Sprintf("(%s)[%s:%s]", e, window, step))
 }
 
 // Offset prints e offset d.

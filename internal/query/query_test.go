@@ -15,7 +15,7 @@ func TestPrettyPrintsWhatThePartsMean(t *testing.T) {
 	}{
 		"scope matchers and quotes": {s.Metric(catalog.Active, Equal("x", `a"b`)), `leader_active{job=~"a|b",x="a\"b"}`},
 		"needless parentheses go": {Op(Op(active, "==", Number(0)), "unless on (job)", Op(Selector("up"), "==", "0")),
-			"  max by (job, lock_name) (leader_active{job=~\"a|b\",lock_name!~\"redacted|overflow|.*[*].*\"}) == 0\nunless on (job)\n  up == 0"},
+			"  max by (job, lock_name) (leader_active{job=~\"a|b\",lock_name!~\"|redacted|overflow|.*[*].*\"}) == 0\nunless on (job)\n  up == 0"},
 		"needed parentheses stay": {Op(Op("a", "+", "b"), "*", Op("c", "-", Op("d", "-", "e"))), "(a + b) * (c - (d - e))"},
 		"grafana intervals stay":  {Over("rate", s.Metric(catalog.Attempts), "$__rate_interval"), `rate(leader_attempts_total{job=~"a|b"}[$__rate_interval])`},
 	}

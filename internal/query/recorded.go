@@ -38,7 +38,7 @@ var (
 	RecordedWaiting = recordedName("lock", catalog.PendingAge, "max")
 	// RecordedNearLease counts, since the replica started, the uses of a lease
 	// that took most of it: a counter, to be read through increase.
-	RecordedNearLease = "holder:" + catalog.LeaseUsageRatio.Name + "_near:count"
+	RecordedNearLease = "holder:" + catalog.LeaseUsageRatio.Name() + "_near:count"
 	// RecordedState is the worst that can be said of a lock, as a number.
 	RecordedState = "lock:leader_state:max"
 )
@@ -52,7 +52,7 @@ func (f Facts) recordedErrorShare() string {
 }
 
 func (f Facts) recordedNearLease(window string) string {
-	return "lock:" + catalog.LeaseUsageRatio.Name + "_near:increase" + window
+	return "lock:" + catalog.LeaseUsageRatio.Name() + "_near:increase" + window
 }
 
 func (f Facts) recordedOverruns(window string) string {
@@ -84,7 +84,7 @@ func (f Facts) recordedQuantile(phi float64) string {
 }
 
 func backendErrors() string {
-	return strings.TrimSuffix(catalog.NotAcquired.Name, "_total") + "_" + catalog.BackendError.String()
+	return strings.TrimSuffix(catalog.NotAcquired.Name(), "_total") + "_" + catalog.BackendError.String()
 }
 
 // RecordedJobRate is the name of the rate of a counter over all locks of a
@@ -112,7 +112,7 @@ func (f Facts) RecordedReplicaResets() string {
 
 // recordedName leaves the ending of counters out, which rates are not.
 func recordedName(level string, m *catalog.Metric, operations string) string {
-	return level + ":" + strings.TrimSuffix(m.Name, "_total") + ":" + operations
+	return level + ":" + strings.TrimSuffix(m.Name(), "_total") + ":" + operations
 }
 
 func level(name, label string) string {
@@ -164,7 +164,7 @@ func (f Facts) lockRecordings() []Recording {
 		lock(RecordedRunLease, f.RunLease()),
 		lock(RecordedCrowded, f.Crowded()),
 		lock(RecordedWaiting, f.Waiting()),
-		lock(RecordedNearLease, f.nearLeaseCount(), f.Holder),
+		lock(RecordedNearLease, f.ByHolder("max", f.nearLeaseCount()), f.Holder),
 		lock(f.recordedOverruns(f.LeaseWindow), f.OverrunsLately()),
 		lock(f.recordedOverruns(window), f.Overruns(window)),
 		lock(f.recordedFailures(), By("sum", failures, Over("increase", f.Metric(catalog.ExecutionFailures), window)), causeLabel()),
@@ -224,14 +224,6 @@ func (f Facts) byMode(e Expr) Expr {
 		return Call("label_replace", e, Text(modeLabel()), Text(m.String()), Text(""), Text(""))
 	}
 	return Op(tagged(f.Held(e), catalog.ModeHold), "or", tagged(f.Run(e), catalog.ModeRun))
-}
-
-// nearLeaseCount is subtracted while both are counters of one process: the
-// difference grows, and begins anew, with that process.
-func (f Facts) nearLeaseCount() Expr {
-	bound := string(Number(catalog.NearLeaseBound))
-	classic := Op(f.Count(catalog.LeaseUsageRatio), "- ignoring (le)", f.Bucket(catalog.LeaseUsageRatio, Equal("le", bound)))
-	return Op(f.ByHolder("max", classic), "or", f.ByHolder("max", beyondNative(f.Metric(catalog.LeaseUsageRatio))))
 }
 
 // recorded reads a recorded series of locks; servers that both record it

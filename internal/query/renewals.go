@@ -23,5 +23,5 @@ func (s Scope) FailedRenewalShare(window string) Expr {
 
 func renewalResult() string {
 	result, _ := catalog.Renewals.Label("result")
-	return result.Name
+	return result.Name()
 }

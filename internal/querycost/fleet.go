@@ -99,13 +99,13 @@ func (f fleet) all() []series {
 				continue
 			}
 			locks := f.locks
-			if !m.PerLock {
+			if !m.PerLock() {
 				locks = 1
 			}
 			for lock := range locks {
 				b := labels.NewBuilder(up)
-				if m.PerLock {
-					b.Set(catalog.LockName.Name, "tenant-"+strconv.Itoa(lock)+"/orders")
+				if m.PerLock() {
+					b.Set(catalog.LockName.Name(), "tenant-"+strconv.Itoa(lock)+"/orders")
 				}
 				out = append(out, of(m, b.Labels(), point{lock: lock, replica: replica, replicas: f.replicas})...)
 			}
@@ -117,21 +117,21 @@ func (f fleet) all() []series {
 // of are the series of a metric of one lock on one replica.
 func of(m *catalog.Metric, target labels.Labels, p point) []series {
 	sets := []labels.Labels{target}
-	for _, l := range m.Labels {
-		values := l.Values
+	for _, l := range m.Labels() {
+		values := l.Values()
 		switch {
-		case m == catalog.ElectorInfo && l.Values != nil:
+		case m == catalog.ElectorInfo && l.Values() != nil:
 			values = []string{catalog.ModeRun.String()}
 			if p.hold() {
 				values = []string{catalog.ModeHold.String()}
 			}
-		case values == nil || !m.PerLock:
+		case values == nil || !m.PerLock():
 			values = []string{"x"}
 		}
 		var next []labels.Labels
 		for _, set := range sets {
 			for _, v := range values {
-				next = append(next, with(set, l.Name, v))
+				next = append(next, with(set, l.Name(), v))
 			}
 		}
 		sets = next
@@ -141,12 +141,12 @@ func of(m *catalog.Metric, target labels.Labels, p point) []series {
 		out = append(out, series{labels: with(set, model.MetricNameLabel, name), value: value, point: p})
 	}
 	for _, set := range sets {
-		if m.Kind != catalog.Histogram {
-			add(m.Name, set, valueOf(m, set))
+		if m.Kind() != catalog.Histogram {
+			add(m.Name(), set, valueOf(m, set))
 			continue
 		}
-		for i, bound := range append(m.Bounds[:len(m.Bounds):len(m.Bounds)], math.Inf(1)) {
-			add(m.Bucket(), with(set, labels.BucketLabel, strconv.FormatFloat(bound, 'g', -1, 64)), bucket(i, len(m.Bounds)))
+		for i, bound := range append(m.Bounds()[:len(m.Bounds()):len(m.Bounds())], math.Inf(1)) {
+			add(m.Bucket(), with(set, labels.BucketLabel, strconv.FormatFloat(bound, 'g', -1, 64)), bucket(i, len(m.Bounds())))
 		}
 		add(m.Count(), set, point.events)
 		add(m.Sum(), set, point.events)
@@ -223,7 +223,7 @@ func valueOf(m *catalog.Metric, set labels.Labels) func(point) float64 {
 	case catalog.Attempts, catalog.Renewals, catalog.FencingToken:
 		return point.events
 	}
-	if m.Kind == catalog.Counter {
+	if m.Kind() == catalog.Counter {
 		return func(p point) float64 { return float64(p.lock%7) * float64(p.n/20) * oneIn(p.lock, 40) }
 	}
 	return constant(1)

@@ -110,5 +110,5 @@ func readBy(rules []alerts.Rule, recordings []alerts.Recording) func(*catalog.Me
 		text.WriteString(r.Expr)
 	}
 	all := text.String()
-	return func(m *catalog.Metric) bool { return strings.Contains(all, m.Name) }
+	return func(m *catalog.Metric) bool { return strings.Contains(all, m.Name()) }
 }

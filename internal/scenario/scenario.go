@@ -6,6 +6,7 @@ package scenario
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/leaderscope/leaderscope/instrument"
@@ -22,7 +23,7 @@ var Secrets = []string{"tenant", "primary", "refused", "no disk"}
 const Length = time.Minute
 
 // Redactor is the policy of the golden file: hashed labels under a fixed key.
-func Redactor() (*redact.Policy, error) {
+func Redactor() *redact.Policy {
 	return redact.Hash([]byte("0123456789abcdef0123456789abcdef"), "k1")
 }
 
@@ -65,6 +66,6 @@ func playJob(ctx context.Context, m *instrument.Middleware, second time.Duration
 	run(3*second, nil)
 	run(9*second, errors.New("no disk"))
 	run(12*second, nil)
-	_, _ = job.Acquire(ctx, electtest.Fails(errors.New("refused")))
+	_, _ = job.Acquire(ctx, electtest.Fails(fmt.Errorf("refused: %w", instrument.ErrBackend)))
 	_, _ = job.Acquire(ctx, electtest.Fails(instrument.ErrContended))
 }

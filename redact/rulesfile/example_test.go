@@ -10,6 +10,7 @@ import (
 func ExampleParse() {
 	rules, err := rulesfile.Parse("rules.yaml", []byte(`
 rules:
+  - literals: true
   - exact: [daily-report]
   - template: tenant-{id}/orders
 `))
@@ -22,5 +23,5 @@ rules:
 	fmt.Println(err)
 	// Output:
 	// tenant-*/orders
-	// rules.yaml:3:13: rules[0].policy: is none of constant, hash, raw
+	// rules.yaml:3:13: rules[0].policy: unknown policy; valid policies: constant, hash, raw
 }

@@ -72,8 +72,8 @@ func Disagreements(m Metrics, counts map[string]Count) []string {
 	for label := range counts {
 		labels[label] = true
 	}
-	for _, s := range m.Select(catalog.Attempts.Name) {
-		labels[s.Labels[catalog.LockName.Name]] = true
+	for _, s := range m.Select(catalog.Attempts.Name()) {
+		labels[s.Labels[catalog.LockName.Name()]] = true
 	}
 	var wrong []string
 	for label := range labels {
@@ -89,8 +89,8 @@ func Disagreements(m Metrics, counts map[string]Count) []string {
 			{catalog.TermsEnded, c.Runs},
 			{catalog.Active, 0}, {catalog.Running, 0}, {catalog.Pending, 0},
 		} {
-			if shown := m.Of(pair.metric.Name, catalog.LockName.Name, label); shown != float64(pair.counted) {
-				wrong = append(wrong, fmt.Sprintf("%s of %s is %v, counted were %d", pair.metric.Name, label, shown, pair.counted))
+			if shown := m.Of(pair.metric.Name(), catalog.LockName.Name(), label); shown != float64(pair.counted) {
+				wrong = append(wrong, fmt.Sprintf("%s of %s is %v, counted were %d", pair.metric.Name(), label, shown, pair.counted))
 			}
 		}
 	}

@@ -6,9 +6,12 @@ import (
 	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"github.com/leaderscope/leaderscope/exporter/otelmetric"
 	"github.com/leaderscope/leaderscope/exporter/otelmetric/otelsetup"
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
@@ -18,10 +21,7 @@ import (
 // Metrics, traces and logs of one election. All three carry the label of the
 // lock, never its name, so that one leads to the others.
 func Example() {
-	policy, err := redact.Hash([]byte("a key of 32 bytes, shared by all"), "k1")
-	if err != nil {
-		panic(err)
-	}
+	policy := redact.Hash([]byte("a key of 32 bytes, shared by all"), "k1")
 	spans := tracetest.NewSpanRecorder() // in a service: an exporter
 	logs := newLines(2)                  // in a service: slog.Default()
 	m, err := instrument.New(
@@ -59,7 +59,7 @@ func Example() {
 		panic(err)
 	}
 	for _, f := range families {
-		if f.GetName() == catalog.Acquired.Name {
+		if f.GetName() == catalog.Acquired.Name() {
 			fmt.Println("metric:", f.GetName(), f.GetMetric()[0].GetLabel()[0].GetValue(), f.GetMetric()[0].GetCounter().GetValue())
 		}
 	}
@@ -88,7 +88,7 @@ func (l *lines) WithGroup(string) slog.Handler          { return l }
 // Handle implements slog.Handler.
 func (l *lines) Handle(_ context.Context, r slog.Record) error {
 	r.Attrs(func(a slog.Attr) bool {
-		if a.Key == catalog.LockName.Name {
+		if a.Key == catalog.LockName.Name() {
 			l.found <- r.Message + ", " + a.String()
 		}
 		return true
@@ -104,4 +104,46 @@ func (l *lines) wait() []string {
 		all = append(all, <-l.found)
 	}
 	return all
+}
+
+// A MeterProvider of your own, with histograms that forget the locks that are
+// gone.
+func ExampleNewHistograms() {
+	m, err := instrument.New(instrument.WithRedactor(redact.Raw()))
+	if err != nil {
+		panic(err)
+	}
+	histograms := otelsetup.NewHistograms(m)
+	defer histograms.Close()
+	reader := metric.NewManualReader(metric.WithProducer(histograms)) // in a service: NewPeriodicReader(otelsetup.Checked(exporter), ...)
+	provider := metric.NewMeterProvider(metric.WithReader(reader))
+	exporter, err := otelmetric.New(m, otelmetric.WithMeterProvider(provider), otelmetric.WithoutHistograms())
+	if err != nil {
+		panic(err)
+	}
+	defer exporter.Close()
+
+	for _, tenant := range []*instrument.Election{m.Election("tenant-1"), m.Election("tenant-2")} {
+		term, err := tenant.Acquire(context.Background(), instrument.AcquirerFunc(obtain))
+		if err != nil {
+			panic(err)
+		}
+		if err := term.Release(context.Background()); err != nil {
+			panic(err)
+		}
+	}
+	var data metricdata.ResourceMetrics
+	if err := reader.Collect(context.Background(), &data); err != nil {
+		panic(err)
+	}
+	for _, s := range data.ScopeMetrics {
+		for _, x := range s.Metrics {
+			if h, ok := x.Data.(metricdata.Histogram[float64]); ok {
+				fmt.Println(x.Name, len(h.DataPoints), "locks")
+			}
+		}
+	}
+	// Output:
+	// leader.acquire.duration 2 locks
+	// leader.execution.duration 2 locks
 }

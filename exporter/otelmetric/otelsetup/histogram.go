@@ -2,7 +2,8 @@ package otelsetup
 
 import (
 	"context"
-	"sync/atomic"
+	"slices"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -11,64 +12,89 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/leaderscope/leaderscope/exporter/otelmetric"
+	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
-// The size and resolution of native histograms in exporter/prom: schema 3, at
-// most 160 buckets. The SDK would begin at 20 and come down later, with
-// boundaries that differ from replica to replica.
-const (
-	maxSize  = 160
-	maxScale = 3
-)
+// Histograms is a Producer of the histograms of one Middleware, for a reader's
+// WithProducer. It reads the core when it is collected, so a lock that is
+// forgotten is gone here too; a synchronous instrument of the SDK keeps every
+// lock that it has seen, up to a limit. Its values are cumulative, whatever
+// the reader asks for, and Views do not apply.
+//
+// Setup has it. A provider of your own needs it in each of its readers, and
+// otelmetric.New then takes WithoutHistograms: both together export each
+// histogram twice. It is safe for concurrent use.
+type Histograms struct {
+	m      *instrument.Middleware
+	config histogramConfig
+	locks  locks
+	detach func()
+	close  sync.Once
+}
 
-// NativeHistograms is a View that makes the histograms of leaderscope
-// exponential, and leaves every other instrument alone.
-func NativeHistograms(i metric.Instrument) (metric.Stream, bool) {
-	if i.Scope.Name != otelmetric.ScopeName || i.Kind != metric.InstrumentKindHistogram {
-		return metric.Stream{}, false
+// NewHistograms makes the Producer. Native histograms and exemplars listen to
+// observations from here on, so make it before the first election. A nil
+// Middleware has no histograms.
+func NewHistograms(m *instrument.Middleware, opts ...HistogramOption) *Histograms {
+	var c histogramConfig
+	for _, o := range opts {
+		if o != nil {
+			o(&c)
+		}
 	}
-	return metric.Stream{
-		Name: i.Name, Description: i.Description, Unit: i.Unit,
-		Aggregation: metric.AggregationBase2ExponentialHistogram{MaxSize: maxSize, MaxScale: maxScale},
-	}, true
+	return newHistograms(m, c, !c.native)
 }
 
-// Zeros is a Producer of what a synchronous histogram lacks until its first
-// observation: its zero. Without it the first observation of a lock is
-// invisible to every rate. The zero value of Zeros is ready to use.
-type Zeros struct {
-	native   bool
-	exporter atomic.Pointer[otelmetric.Exporter]
-	start    atomic.Pointer[time.Time]
+// newHistograms keeps what its forms need; classic buckets are the core's, but
+// their exemplars are not.
+func newHistograms(m *instrument.Middleware, c histogramConfig, classic bool) *Histograms {
+	h := &Histograms{m: m, config: c, detach: func() {}}
+	h.locks = locks{m: m, native: c.native, exemplared: c.exemplars, classic: classic && c.exemplars}
+	if m != nil && (c.native || c.exemplars) {
+		h.detach = m.Attach(h.locks.observer)
+	}
+	return h
 }
 
-// NativeZeros makes Zeros for a provider with the view NativeHistograms.
-func NativeZeros() *Zeros { return &Zeros{native: true} }
-
-// Of says whose histograms they are. Until then nothing is produced: a reader
-// wants its producers before there is a provider.
-func (z *Zeros) Of(e *otelmetric.Exporter) {
-	now := time.Now()
-	z.start.Store(&now)
-	z.exporter.Store(e)
+// Close ends it: nothing is produced any more. Closing again does nothing. It
+// returns nil.
+func (h *Histograms) Close() error {
+	h.close.Do(func() {
+		h.detach()
+		h.locks.end()
+	})
+	return nil
 }
 
 // Produce implements metric.Producer.
-func (z *Zeros) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
-	e := z.exporter.Load()
-	if e == nil {
+func (h *Histograms) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
+	return h.produce(h.config.native)
+}
+
+// as is the Producer of one form.
+func (h *Histograms) as(native bool) metric.Producer { return form{h, native} }
+
+type form struct {
+	h      *Histograms
+	native bool
+}
+
+// Produce implements metric.Producer.
+func (f form) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
+	return f.h.produce(f.native)
+}
+
+func (h *Histograms) produce(native bool) ([]metricdata.ScopeMetrics, error) {
+	if h.m == nil || h.locks.ended() {
 		return nil, nil
 	}
-	at := points{start: *z.start.Load(), now: time.Now()}
-	missing := map[*catalog.Metric][]attribute.Set{}
-	e.Unobserved(func(m *catalog.Metric, lock string) {
-		missing[m] = append(missing[m], attribute.NewSet(attribute.String(catalog.LockName.Attribute, lock)))
-	})
+	p := production{locks: &h.locks, native: native, now: time.Now(), metrics: map[*catalog.Metric]*metricdata.Metrics{}}
+	h.m.Collect(p.add)
 	scope := metricdata.ScopeMetrics{Scope: instrumentation.Scope{Name: otelmetric.ScopeName}}
 	for _, m := range catalog.All() {
-		if sets := missing[m]; len(sets) > 0 {
-			scope.Metrics = append(scope.Metrics, metricdata.Metrics{Name: m.OTel, Description: m.Help, Unit: m.Unit, Data: z.data(m, at, sets)})
+		if made := p.metrics[m]; made != nil {
+			scope.Metrics = append(scope.Metrics, *made)
 		}
 	}
 	if len(scope.Metrics) == 0 {
@@ -77,33 +103,61 @@ func (z *Zeros) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
 	return []metricdata.ScopeMetrics{scope}, nil
 }
 
-// points are the times of a data point.
-type points struct{ start, now time.Time }
+// production is one collection.
+type production struct {
+	locks   *locks
+	native  bool
+	now     time.Time
+	metrics map[*catalog.Metric]*metricdata.Metrics
 
-func (z *Zeros) data(m *catalog.Metric, at points, sets []attribute.Set) metricdata.Aggregation {
-	if z.native {
-		return at.exponential(sets)
-	}
-	return at.explicit(m, sets)
+	label string
+	set   attribute.Set
+	kept  *observer
 }
 
-func (at points) explicit(m *catalog.Metric, sets []attribute.Set) metricdata.Aggregation {
-	h := metricdata.Histogram[float64]{Temporality: metricdata.CumulativeTemporality}
-	empty := make([]uint64, len(m.Bounds)+1)
-	for _, set := range sets {
-		h.DataPoints = append(h.DataPoints, metricdata.HistogramDataPoint[float64]{
-			Attributes: set, StartTime: at.start, Time: at.now, Bounds: m.Bounds, BucketCounts: empty,
-		})
+func (p *production) add(s *instrument.Sample) {
+	if s.Histogram == nil {
+		return
 	}
-	return h
+	if p.set.Len() == 0 || p.label != s.Lock {
+		p.label, p.kept = s.Lock, p.locks.find(s.Lock)
+		p.set = attribute.NewSet(attribute.String(catalog.LockName.Attribute(), s.Lock))
+	}
+	if p.native {
+		p.addExponential(s)
+	} else {
+		p.addExplicit(s)
+	}
 }
 
-func (at points) exponential(sets []attribute.Set) metricdata.Aggregation {
-	h := metricdata.ExponentialHistogram[float64]{Temporality: metricdata.CumulativeTemporality}
-	for _, set := range sets {
-		h.DataPoints = append(h.DataPoints, metricdata.ExponentialHistogramDataPoint[float64]{
-			Attributes: set, StartTime: at.start, Time: at.now, Scale: maxScale,
-		})
+func (p *production) addExplicit(s *instrument.Sample) {
+	m := p.of(s.Metric)
+	h, _ := m.Data.(metricdata.Histogram[float64])
+	h.Temporality = metricdata.CumulativeTemporality
+	h.DataPoints = append(h.DataPoints, metricdata.HistogramDataPoint[float64]{
+		Attributes: p.set, StartTime: s.Created, Time: p.now,
+		Count: s.Histogram.Count(), Sum: s.Histogram.Sum, Bounds: s.Metric.Bounds(), BucketCounts: slices.Clone(s.Histogram.Counts),
+		Exemplars: p.kept.exemplars(s.Metric),
+	})
+	m.Data = h
+}
+
+func (p *production) addExponential(s *instrument.Sample) {
+	point, ok := p.kept.exponential(s.Metric)
+	if !ok {
+		return
 	}
-	return h
+	point.Attributes, point.Time = p.set, p.now
+	m := p.of(s.Metric)
+	h, _ := m.Data.(metricdata.ExponentialHistogram[float64])
+	h.Temporality = metricdata.CumulativeTemporality
+	h.DataPoints = append(h.DataPoints, point)
+	m.Data = h
+}
+
+func (p *production) of(m *catalog.Metric) *metricdata.Metrics {
+	if p.metrics[m] == nil {
+		p.metrics[m] = &metricdata.Metrics{Name: m.OTel(), Description: m.Help(), Unit: m.Unit()}
+	}
+	return p.metrics[m]
 }

@@ -2,25 +2,15 @@ package otelsetup
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 
-	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
-// ErrUnidentified says that a resource without service.instance.id is pushed.
-// Replicas then write into one series: gauges jump between their values,
-// counters reset all the time, and no rule on leaders can be right.
-var ErrUnidentified = errors.New("leaderscope: metrics are pushed without service.instance.id, so replicas cannot be told apart; set it in OTEL_RESOURCE_ATTRIBUTES, or take the resource from otelsetup.Identify")
-
 // Identify returns r with a random service.instance.id if it has none. The
-// SDK adds none by itself.
+// SDK adds none by itself. A nil resource is an empty one.
 func Identify(r *resource.Resource) (*resource.Resource, error) {
 	if hasIdentity(r) {
 		return r, nil
@@ -56,24 +46,4 @@ func identified(c config) (*resource.Resource, error) {
 		return withInstance(r, c.instance)
 	}
 	return Identify(r)
-}
-
-// WarnUnidentified returns an exporter that tells otel.Handle, once, when it
-// is given data of a resource without service.instance.id. It is for push
-// pipelines that are made elsewhere; Setup has it.
-func WarnUnidentified(e metric.Exporter) metric.Exporter { return &unidentified{Exporter: e} }
-
-type unidentified struct {
-	metric.Exporter
-	once sync.Once
-}
-
-// Export implements metric.Exporter.
-func (u *unidentified) Export(ctx context.Context, data *metricdata.ResourceMetrics) error {
-	u.once.Do(func() {
-		if !hasIdentity(data.Resource) {
-			otel.Handle(ErrUnidentified)
-		}
-	})
-	return u.Exporter.Export(ctx, data)
 }

@@ -13,25 +13,30 @@ import (
 	"github.com/redis/rueidis/rueidislock"
 
 	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/classify"
+	instrgocron "github.com/leaderscope/leaderscope/instrument/gocron"
+	instrredsync "github.com/leaderscope/leaderscope/instrument/redsync"
+	instrrueidis "github.com/leaderscope/leaderscope/instrument/rueidislock"
+	"github.com/leaderscope/leaderscope/instrument/runnable"
 )
 
 // What fits by its shape alone.
 var (
-	_ instrument.Lease           = (*redislock.Lock)(nil)
-	_ instrument.ExtendableMutex = (*redsync.Mutex)(nil)
-	_ gocron.Elector             = (*instrument.LeaderChecker)(nil)
-	_ gocron.Locker              = (*instrument.KeyedLocker[gocron.Lock])(nil)
-	_ gocron.Lock                = (*instrument.KeyedLock)(nil)
+	_ instrument.Lease             = (*redislock.Lock)(nil)
+	_ instrredsync.ExtendableMutex = (*redsync.Mutex)(nil)
+	_ gocron.Elector               = (*instrgocron.Elector)(nil)
+	_ gocron.Locker                = (*instrgocron.Locker[gocron.Lock])(nil)
+	_ gocron.Lock                  = (*instrgocron.Lock)(nil)
 
 	// controller-runtime's manager.Runnable and manager.LeaderElectionRunnable,
 	// written out: their module would bring five hundred packages.
 	_ interface {
 		Start(context.Context) error
 		NeedLeaderElection() bool
-	} = (*instrument.LeaderRunnable)(nil)
+	} = (*runnable.Runnable)(nil)
 
 	_ = func(l rueidislock.Locker) instrument.Acquirer {
-		return instrument.ContextLock(l.TryWithContext, "report")
+		return instrrueidis.New(l.TryWithContext, "report")
 	}
 )
 
@@ -67,11 +72,14 @@ func redislockWait(c *redislock.Client, key string, ttl time.Duration) instrumen
 	})
 }
 
-var redislockErrors = instrument.Redislock(redislock.ErrNotObtained, redislock.ErrLockNotHeld)
+var (
+	redislockErrors      = classify.Redislock(redislock.ErrNotObtained, redislock.ErrLockNotHeld)
+	redislockRetryErrors = classify.RedislockRetry(redislock.ErrNotObtained, redislock.ErrLockNotHeld)
+)
 
-var redsyncErrors = instrument.Redsync[*redsync.ErrTaken, *redsync.RedisError](redsync.ErrLockAlreadyExpired)
+var redsyncErrors = classify.Redsync[*redsync.ErrTaken, *redsync.RedisError](redsync.ErrLockAlreadyExpired)
 
-var rueidislockErrors = instrument.Rueidislock(rueidislock.ErrNotLocked)
+var rueidislockErrors = classify.Rueidislock(rueidislock.ErrNotLocked, rueidislock.ErrLockerClosed)
 
 // pglockTry has the client's own heartbeat off, WithHeartbeatFrequency(0), and
 // sends it on the caller's demand. The record version that won is the token.
@@ -89,13 +97,16 @@ func pglockTry(c *pglock.Client, name string) instrument.Acquirer {
 	})
 }
 
-var pglockErrors = instrument.Pglock(pglock.ErrNotAcquired, pglock.ErrLockAlreadyReleased)
+var pglockErrors = classify.Pglock(pglock.ErrNotAcquired, pglock.ErrLockAlreadyReleased)
 
 // dynamolockTry has the client's own heartbeat off, DisableHeartbeat(), whose
 // failures would only be logged. The record version is no token: it is random.
+// The attempt is a read and a write, and is not given up between them: a lock
+// that the backend gave without the library's knowledge would stay for good,
+// since with FailIfLocked nobody takes over from a holder that died.
 func dynamolockTry(c *dynamolock.Client, key string) instrument.Acquirer {
 	return instrument.AcquirerFunc(func(ctx context.Context) (instrument.Lease, error) {
-		lock, err := c.AcquireLockWithContext(ctx, key, dynamolock.FailIfLocked())
+		lock, err := c.AcquireLockWithContext(context.WithoutCancel(ctx), key, dynamolock.FailIfLocked())
 		if err != nil {
 			return nil, err
 		}
@@ -111,4 +122,4 @@ func dynamolockTry(c *dynamolock.Client, key string) instrument.Acquirer {
 	})
 }
 
-var dynamolockErrors = instrument.Dynamolock[*dynamolock.LockNotGrantedError](dynamolock.ErrLockAlreadyReleased)
+var dynamolockErrors = classify.Dynamolock[*dynamolock.LockNotGrantedError](dynamolock.ErrLockAlreadyReleased)

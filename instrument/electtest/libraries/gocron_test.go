@@ -8,10 +8,12 @@ import (
 
 	"github.com/bsm/redislock"
 	"github.com/go-co-op/gocron/v2"
+	"github.com/google/uuid"
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	instrgocron "github.com/leaderscope/leaderscope/instrument/gocron"
 	"github.com/leaderscope/leaderscope/redact"
 )
 
@@ -43,8 +45,8 @@ func TestJobsOfGocronUnderAWrappedLocker(t *testing.T) {
 	if _, err := client.Obtain(t.Context(), "elsewhere", time.Minute, nil); err != nil {
 		t.Fatal(err)
 	}
-	wrapped := instrument.WrapKeyed(func(key string) *instrument.Election {
-		return m.Election(key, instrument.LeaseDuration(ttl), instrument.Classify(redislockErrors))
+	wrapped := instrgocron.NewLocker(func(key string) *instrument.Election {
+		return m.Named(key, instrument.LeaseDuration(ttl), instrument.Classify(redislockErrors))
 	}, locker{client})
 	ran := runJobs(t, gocron.WithDistributedLocker(wrapped), "here", "elsewhere")
 	if got := <-ran; got != "here" {
@@ -59,9 +61,42 @@ func TestJobsOfGocronUnderAWrappedLocker(t *testing.T) {
 	}
 }
 
+func TestFailuresOfGocronsJobsShow(t *testing.T) {
+	m, err := instrument.New(instrument.WithRedactor(redact.Raw()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrapped := instrgocron.NewLocker(func(key string) *instrument.Election { return m.Named(key) }, locker{redislock.New(goRedis(t, redisInMemory(t)))})
+	s, err := gocron.NewScheduler(gocron.WithDistributedLocker(wrapped), gocron.WithGlobalJobOptions(gocron.WithEventListeners(
+		gocron.AfterJobRunsWithError(func(_ uuid.UUID, name string, err error) { wrapped.Failed(name, err) }),
+		gocron.AfterJobRunsWithPanic(func(_ uuid.UUID, name string, _ any) { wrapped.Panicked(name) }),
+	)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Shutdown() })
+	for name, job := range map[string]func() error{
+		"fails": func() error { return errors.New("no such tenant") }, "panics": func() error { panic("no such tenant") }, "succeeds": func() error { return nil },
+	} {
+		_, err := s.NewJob(gocron.OneTimeJob(gocron.OneTimeJobStartImmediately()), gocron.NewTask(job), gocron.WithName(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Start()
+	for name, want := range map[string][2]float64{"fails": {1, 0}, "panics": {0, 1}, "succeeds": {0, 0}} {
+		eventually(t, func() bool { return electtest.Read(m, name)[of(catalog.TermsEnded, catalog.Released.String())] == 1 })
+		r := electtest.Read(m, name)
+		got := [2]float64{r[of(catalog.ExecutionFailures, catalog.FailedWithError.String())], r[of(catalog.ExecutionFailures, catalog.FailedWithPanic.String())]}
+		if got != want {
+			t.Errorf("%s: failures by error and panic %v, want %v", name, got, want)
+		}
+	}
+}
+
 func TestJobsOfGocronUnderAWrappedElector(t *testing.T) {
 	e, series := election(t, instrument.Hold(), instrument.HiddenRenewals())
-	ran := runJobs(t, gocron.WithDistributedElector(instrument.Checker(e, follower{})), "job")
+	ran := runJobs(t, gocron.WithDistributedElector(instrgocron.NewElector(e, follower{})), "job")
 	eventually(t, func() bool { _, known := e.ObservedAge(); return known })
 	if r := series(); r[of(catalog.Active)] != 0 || len(ran) != 0 {
 		t.Errorf("%v; %d ran", r, len(ran))

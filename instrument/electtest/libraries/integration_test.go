@@ -25,6 +25,8 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/instrument/river"
+	"github.com/leaderscope/leaderscope/instrument/sqllock"
 )
 
 // server is where a real server listens. A test without one fails: to be left
@@ -45,9 +47,9 @@ func TestRedisLocksConformOnAServer(t *testing.T) {
 func TestPostgresLocksConformOnAServer(t *testing.T) {
 	dsn := server(t, "LEADERSCOPE_POSTGRES", "postgres://postgres@127.0.0.1:5432/postgres")
 	admin := pool(t, "pgx", dsn)
-	advisory := func(of func(int64) instrument.SQLLock) func(testing.TB, string) instrument.Acquirer {
+	advisory := func(of func(int64) sqllock.Lock) func(testing.TB, string) instrument.Acquirer {
 		return func(t testing.TB, lock string) instrument.Acquirer {
-			return instrument.SQLAdvisory(pool(t, "pgx", dsn), of(key(lock)), 50*time.Millisecond)
+			return sqllock.New(pool(t, "pgx", dsn), of(key(lock)), 50*time.Millisecond)
 		}
 	}
 	terminate := func(t testing.TB, lock string) {
@@ -56,14 +58,14 @@ func TestPostgresLocksConformOnAServer(t *testing.T) {
 	}
 	createLocks(t, admin)
 	for name, suite := range map[string]electtest.Suite{
-		"pg_try_advisory_lock": {New: advisory(instrument.PostgresTryLock), Lose: terminate},
-		"pg_advisory_lock":     {New: advisory(instrument.PostgresLock), Waits: true, Lose: terminate},
+		"pg_try_advisory_lock": {New: advisory(sqllock.PostgresTry), RenewsItself: true, Lose: terminate},
+		"pg_advisory_lock":     {New: advisory(sqllock.Postgres), Waits: true, RenewsItself: true, Lose: terminate},
 		"pglock": {
 			New: func(t testing.TB, lock string) instrument.Acquirer {
 				return pglockTry(pglockClient(t, pool(t, "pgx", dsn)), lock)
 			},
 			Options: []instrument.ElectionOption{instrument.Classify(pglockErrors)},
-			Lease:   pglockLease, Fenced: true, KeepsQuiet: true,
+			Lease:   pglockLease, RenewsOnDemand: true, GivenUpRenewalLoses: true, Fenced: true, KeepsQuiet: true,
 			Lose: func(t testing.TB, lock string) { exec(t, admin, "DELETE FROM locks WHERE name = $1", lock) },
 		},
 	} {
@@ -102,15 +104,21 @@ func TestPglockFollowsADeadHolderOnlyInACallThatWaits(t *testing.T) {
 	}
 }
 
-func TestLockTimeoutOfPostgresIsContended(t *testing.T) {
+func TestALimitOnTheWaitIsContended(t *testing.T) {
+	for _, limit := range []string{"lock_timeout", "statement_timeout"} {
+		t.Run(limit, func(t *testing.T) { limitOfPostgresIsContended(t, limit) })
+	}
+}
+
+func limitOfPostgresIsContended(t *testing.T, limit string) {
 	cfg, err := pgx.ParseConfig(server(t, "LEADERSCOPE_POSTGRES", "postgres://postgres@127.0.0.1:5432/postgres"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.RuntimeParams["lock_timeout"] = "100ms"
+	cfg.RuntimeParams[limit] = "100ms"
 	db := stdlib.OpenDB(*cfg)
 	defer db.Close()
-	lock := instrument.SQLAdvisory(db, instrument.PostgresLock(key(t.Name())), 0)
+	lock := sqllock.New(db, sqllock.Postgres(key(t.Name())), 0)
 	e, series := election(t)
 	term, err := e.Acquire(t.Context(), lock)
 	if err != nil {
@@ -130,9 +138,9 @@ func TestLockTimeoutOfPostgresIsContended(t *testing.T) {
 func TestMariaDBLocksConformOnAServer(t *testing.T) {
 	dsn := server(t, "LEADERSCOPE_MARIADB", "root@tcp(127.0.0.1:3306)/")
 	admin := pool(t, "mysql", dsn)
-	advisory := func(of func(string) instrument.SQLLock) func(testing.TB, string) instrument.Acquirer {
+	advisory := func(of func(string) sqllock.Lock) func(testing.TB, string) instrument.Acquirer {
 		return func(t testing.TB, lock string) instrument.Acquirer {
-			return instrument.SQLAdvisory(pool(t, "mysql", dsn), of(lock), 50*time.Millisecond)
+			return sqllock.New(pool(t, "mysql", dsn), of(lock), 50*time.Millisecond)
 		}
 	}
 	kill := func(t testing.TB, lock string) {
@@ -143,13 +151,81 @@ func TestMariaDBLocksConformOnAServer(t *testing.T) {
 		exec(t, admin, fmt.Sprint("KILL ", id))
 	}
 	for name, suite := range map[string]electtest.Suite{
-		"GET_LOCK without a wait": {New: advisory(instrument.MariaDBTryLock), Lose: kill},
-		"GET_LOCK":                {New: advisory(instrument.MariaDBLock), Waits: true, Lose: kill},
+		"GET_LOCK without a wait": {New: advisory(sqllock.MariaDBTry), RenewsItself: true, Lose: kill},
+		"GET_LOCK":                {New: advisory(sqllock.MariaDB), Waits: true, RenewsItself: true, Lose: kill},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			electtest.Conformance(t, suite)
 		})
+	}
+}
+
+func TestALimitOnTheWaitOfMariaDBIsContended(t *testing.T) {
+	db := pool(t, "mysql", server(t, "LEADERSCOPE_MARIADB", "root@tcp(127.0.0.1:3306)/")+"?max_statement_time=0.2")
+	lock := sqllock.New(db, sqllock.MariaDB(t.Name()), 0)
+	e, series := election(t)
+	term, err := e.Acquire(t.Context(), lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Acquire(t.Context(), lock); err == nil {
+		t.Error("won twice")
+	}
+	if r := series(); r[reason(instrument.Contended)] != 1 {
+		t.Errorf("%v", r)
+	}
+	if err := term.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// pooler is where a pooler in transaction mode listens, whatever its order of
+// sessions. No script starts one, so the tests that need it are skipped.
+func pooler(t *testing.T) string {
+	t.Helper()
+	dsn := os.Getenv("LEADERSCOPE_PGBOUNCER")
+	if dsn == "" {
+		t.Skip("LEADERSCOPE_PGBOUNCER is not set; it names a pooler in transaction mode, such as postgres://postgres@127.0.0.1:6432/postgres?default_query_exec_mode=simple_protocol")
+	}
+	return dsn
+}
+
+func TestAPoolerInTransactionModeIsRefused(t *testing.T) {
+	db := pool(t, "pgx", pooler(t))
+	e, series := election(t)
+	for range 20 { // until statements reach two sessions, or two holders one
+		term, err := e.Acquire(t.Context(), sqllock.New(db, sqllock.PostgresTry(key(t.Name())), 20*time.Millisecond))
+		if err == nil {
+			<-term.Context().Done() // a check finds it
+			err = context.Cause(term.Context())
+		}
+		if !errors.Is(err, sqllock.ErrSessionChanged) && !errors.Is(err, instrument.ErrContended) {
+			t.Fatalf("got %v", err)
+		}
+	}
+	if r := series(); r[of(catalog.Active)] != 0 {
+		t.Errorf("%v", r)
+	}
+}
+
+func TestTwoReplicasBehindAPoolerInTransactionModeNeverBothLead(t *testing.T) {
+	dsn := pooler(t)
+	e, series := election(t)
+	for range 20 {
+		first, err := e.Acquire(t.Context(), sqllock.New(pool(t, "pgx", dsn), sqllock.PostgresTry(key(t.Name())), 20*time.Millisecond))
+		if err != nil {
+			continue
+		}
+		second, err := e.Acquire(t.Context(), sqllock.New(pool(t, "pgx", dsn), sqllock.PostgresTry(key(t.Name())), 20*time.Millisecond))
+		if err == nil && first.Leading() {
+			t.Error("both lead")
+		}
+		_ = second.Release(context.WithoutCancel(t.Context()))
+		_ = first.Release(context.WithoutCancel(t.Context()))
+	}
+	if r := series(); r[of(catalog.Active)] != 0 {
+		t.Errorf("%v", r)
 	}
 }
 
@@ -180,7 +256,7 @@ func TestDynamolockConformsOnAServer(t *testing.T) {
 	electtest.Conformance(t, electtest.Suite{
 		New:     func(t testing.TB, lock string) instrument.Acquirer { return dynamolockTry(client(t), lock) },
 		Options: []instrument.ElectionOption{instrument.Classify(dynamolockErrors)},
-		Lease:   lease, KeepsQuiet: true,
+		Lease:   lease, RenewsOnDemand: true, GivenUpRenewalLoses: true, KeepsQuiet: true,
 		Lose: func(t testing.TB, lock string) {
 			_, err := db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{
 				TableName: aws.String(table), Key: map[string]types.AttributeValue{"key": &types.AttributeValueMemberS{Value: lock}},
@@ -194,19 +270,29 @@ func TestDynamolockConformsOnAServer(t *testing.T) {
 
 func TestRiversRowOnAServer(t *testing.T) {
 	db := pool(t, "pgx", server(t, "LEADERSCOPE_POSTGRES", "postgres://postgres@127.0.0.1:5432/postgres"))
-	exec(t, db, `DROP TABLE IF EXISTS river_leader`)
-	exec(t, db, `CREATE UNLOGGED TABLE river_leader (elected_at timestamptz NOT NULL, expires_at timestamptz NOT NULL,
+	exec(t, db, `CREATE SCHEMA IF NOT EXISTS "River jobs"`)
+	exec(t, db, `DROP TABLE IF EXISTS "River jobs".river_leader`)
+	exec(t, db, `CREATE UNLOGGED TABLE "River jobs".river_leader (elected_at timestamptz NOT NULL, expires_at timestamptz NOT NULL,
 		leader_id text NOT NULL, name text PRIMARY KEY DEFAULT 'default')`) // as River's migrations leave it
-	t.Cleanup(func() { _, _ = db.Exec(`DROP TABLE river_leader`) })
+	t.Cleanup(func() { _, _ = db.Exec(`DROP SCHEMA "River jobs" CASCADE`) })
 	e, series := election(t, instrument.Hold())
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	go func() { defer close(done); instrument.FollowRiver(ctx, e, db, "me", 50*time.Millisecond) }()
-	exec(t, db, `INSERT INTO river_leader (elected_at, expires_at, leader_id) VALUES (now(), now() + interval '15 s', 'me')`)
+	go func() {
+		defer close(done)
+		if err := river.Follow(ctx, e, db, "me", 50*time.Millisecond, river.Schema("River jobs")); err != nil {
+			t.Error(err)
+		}
+	}()
+	exec(t, db, `INSERT INTO "River jobs".river_leader (elected_at, expires_at, leader_id) VALUES (now(), now() + interval '15 s', 'me')`)
 	eventually(t, func() bool { h := series()[of(catalog.LeaseHeadroom)]; return h > 10 && h <= 15 })
-	exec(t, db, `UPDATE river_leader SET expires_at = now() + interval '25 s'`)
+	exec(t, db, `UPDATE "River jobs".river_leader SET expires_at = now() + interval '25 s'`)
 	eventually(t, func() bool { return series()[of(catalog.Renewals, catalog.RenewalOK.String())] == 1 })
-	exec(t, db, `UPDATE river_leader SET leader_id = 'other', elected_at = now()`)
+	time.Sleep(500 * time.Millisecond) // looks at a row that does not change
+	if r := series(); r[of(catalog.Renewals, catalog.RenewalOK.String())] != 1 || r[of(catalog.LeaseDuration)] != 15 {
+		t.Errorf("%v", r)
+	}
+	exec(t, db, `UPDATE "River jobs".river_leader SET leader_id = 'other', elected_at = now()`)
 	eventually(t, func() bool { return series()[of(catalog.TermsEnded, catalog.Lost.String())] == 1 })
 	cancel()
 	<-done

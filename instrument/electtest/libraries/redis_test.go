@@ -14,9 +14,14 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	instrredsync "github.com/leaderscope/leaderscope/instrument/redsync"
+	instrrueidis "github.com/leaderscope/leaderscope/instrument/rueidislock"
 )
 
 const ttl = 2 * time.Second
+
+// clockStep is more than the clock of the server in memory is late.
+const clockStep = 50 * time.Millisecond
 
 // redisInMemory starts a server whose keys expire: its own clock stands still
 // until it is moved.
@@ -54,48 +59,55 @@ func conformOnRedis(t *testing.T, address string) {
 			}
 		}
 	}
+	remaining := func(t testing.TB, lock string) (time.Duration, bool) {
+		left, err := admin.PTTL(t.Context(), lock).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return left + clockStep, left > 0
+	}
 	for name, suite := range map[string]electtest.Suite{
 		"redislock": {
 			New: func(t testing.TB, lock string) instrument.Acquirer {
 				return redislockTry(redislock.New(goRedis(t, address)), lock, ttl)
 			},
 			Options: []instrument.ElectionOption{instrument.Classify(redislockErrors)},
-			Lease:   ttl, KeepsQuiet: true, Lose: drop(""),
+			Lease:   ttl, RenewsOnDemand: true, KeepsQuiet: true, Lose: drop(""), Remaining: remaining,
 		},
 		"redislock that tries again": {
 			New: func(t testing.TB, lock string) instrument.Acquirer {
 				return redislockWait(redislock.New(goRedis(t, address)), lock, ttl)
 			},
-			Options: []instrument.ElectionOption{instrument.Classify(redislockErrors)},
-			Waits:   true, Lease: ttl, KeepsQuiet: true, Lose: drop(""),
+			Options: []instrument.ElectionOption{instrument.Classify(redislockRetryErrors)},
+			Waits:   true, Lease: ttl, KeepsQuiet: true, Lose: drop(""), Remaining: remaining,
 		},
 		"redsync": {
 			New: func(t testing.TB, lock string) instrument.Acquirer {
-				return instrument.RedsyncTryMutex(redsyncMutex(t, address, lock))
+				return instrredsync.NewTry(redsyncMutex(t, address, lock))
 			},
 			Options: []instrument.ElectionOption{instrument.Classify(redsyncErrors)},
-			Lease:   ttl, KeepsQuiet: true, Lose: drop(""),
+			Lease:   ttl, RenewsOnDemand: true, KeepsQuiet: true, Lose: drop(""), Remaining: remaining,
 		},
 		"redsync that tries again": {
 			New: func(t testing.TB, lock string) instrument.Acquirer {
-				return instrument.RedsyncMutex(redsyncMutex(t, address, lock))
+				return instrredsync.New(redsyncMutex(t, address, lock))
 			},
 			Options: []instrument.ElectionOption{instrument.Classify(redsyncErrors)},
-			Waits:   true, Lease: ttl, KeepsQuiet: true, Lose: drop(""),
+			Waits:   true, Lease: ttl, RenewsOnDemand: true, KeepsQuiet: true, Lose: drop(""), Remaining: remaining,
 		},
 		"rueidislock": {
 			New: func(t testing.TB, lock string) instrument.Acquirer {
-				return instrument.ContextLock(rueidisLocker(t, address).TryWithContext, lock)
+				return instrrueidis.New(rueidisLocker(t, address).TryWithContext, lock)
 			},
 			Options: []instrument.ElectionOption{instrument.Classify(rueidislockErrors), instrument.HiddenRenewals()},
-			Lose:    drop("rueidislock:0:"), LossWithin: ttl,
+			Lose:    drop("rueidislock:0:"), LossWithin: ttl, ReleaseIgnoresLoss: true,
 		},
 		"rueidislock that waits": {
 			New: func(t testing.TB, lock string) instrument.Acquirer {
-				return instrument.ContextLock(rueidisLocker(t, address).WithContext, lock)
+				return instrrueidis.New(rueidisLocker(t, address).WithContext, lock)
 			},
 			Options: []instrument.ElectionOption{instrument.Classify(rueidislockErrors), instrument.HiddenRenewals()},
-			Waits:   true, Lose: drop("rueidislock:0:"), LossWithin: ttl,
+			Waits:   true, Lose: drop("rueidislock:0:"), LossWithin: ttl, ReleaseIgnoresLoss: true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

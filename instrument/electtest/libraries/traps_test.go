@@ -3,6 +3,7 @@ package libraries
 import (
 	"context"
 	"errors"
+	"net"
 	"testing"
 	"time"
 
@@ -11,7 +12,8 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
-	"github.com/leaderscope/leaderscope/redact"
+	instrredsync "github.com/leaderscope/leaderscope/instrument/redsync"
+	instrrueidis "github.com/leaderscope/leaderscope/instrument/rueidislock"
 )
 
 var of = electtest.Of
@@ -19,7 +21,7 @@ var of = electtest.Of
 // election is a handle with a middleware of its own.
 func election(t *testing.T, options ...instrument.ElectionOption) (*instrument.Election, func() electtest.Series) {
 	t.Helper()
-	m, err := instrument.New(instrument.WithRedactor(redact.Constant(redact.Exact("lock"))))
+	m, err := instrument.New()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,8 +38,8 @@ func TestLockOfTheCallerItselfIsContendedNotAnError(t *testing.T) {
 		classify instrument.Classifier
 	}{
 		"redislock":   {redislockTry(redislock.New(goRedis(t, address)), "a", ttl), redislockErrors},
-		"redsync":     {instrument.RedsyncTryMutex(redsyncMutex(t, address, "b")), redsyncErrors},
-		"rueidislock": {instrument.ContextLock(rueidis.TryWithContext, "c"), rueidislockErrors},
+		"redsync":     {instrredsync.NewTry(redsyncMutex(t, address, "b")), redsyncErrors},
+		"rueidislock": {instrrueidis.New(rueidis.TryWithContext, "c"), rueidislockErrors},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, series := election(t, instrument.Classify(c.classify))
@@ -63,7 +65,7 @@ func TestServerThatIsAwayIsABackendErrorWhileTheCallerWaits(t *testing.T) {
 		classify instrument.Classifier
 	}{
 		"redislock": {redislockTry(redislock.New(goRedis(t, nobody)), "a", ttl), redislockErrors},
-		"redsync":   {instrument.RedsyncTryMutex(redsyncMutex(t, nobody, "b")), redsyncErrors},
+		"redsync":   {instrredsync.NewTry(redsyncMutex(t, nobody, "b")), redsyncErrors},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, series := election(t, instrument.Classify(c.classify))
@@ -77,17 +79,48 @@ func TestServerThatIsAwayIsABackendErrorWhileTheCallerWaits(t *testing.T) {
 	}
 }
 
-func TestRedislockThatGivesUpByItselfIsContended(t *testing.T) {
+func TestRedislockThatGivesUpByItselfHasAnUnknownReason(t *testing.T) {
 	c := redislock.New(goRedis(t, redisInMemory(t)))
 	if _, err := c.Obtain(t.Context(), "a", time.Minute, nil); err != nil {
 		t.Fatal(err)
 	}
-	e, series := election(t, instrument.Classify(redislockErrors))
+	e, series := election(t, instrument.Classify(redislockRetryErrors))
 	_, err := e.Acquire(context.Background(), redislockWait(c, "a", 100*time.Millisecond)) // its own limit
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("got %v", err)
 	}
-	if r := series(); r[reason(instrument.Contended)] != 1 {
+	if r := series(); r[reason(instrument.Unknown)] != 1 {
+		t.Errorf("%v", r)
+	}
+}
+
+// silentServer accepts connections and never answers.
+func silentServer(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { _ = c.Close() })
+		}
+	}()
+	return l.Addr().String()
+}
+
+func TestAServerThatDoesNotAnswerRedislockIsAFailedBackend(t *testing.T) {
+	c := redislock.New(goRedis(t, silentServer(t)))
+	e, series := election(t, instrument.Classify(redislockErrors))
+	if _, err := e.Acquire(context.Background(), redislockTry(c, "a", 100*time.Millisecond)); err == nil {
+		t.Fatal("won without a server")
+	}
+	if r := series(); r[reason(instrument.BackendError)] != 1 {
 		t.Errorf("%v", r)
 	}
 }
@@ -115,7 +148,7 @@ func TestRedislockOfTheSameTokenIsATermEach(t *testing.T) {
 func TestRedsyncEndIsGoneAfterTheUnlockAlthoughUntilIsNot(t *testing.T) {
 	m := redsyncMutex(t, redisInMemory(t), "a")
 	e, series := election(t)
-	term, err := e.Acquire(t.Context(), instrument.RedsyncMutex(m))
+	term, err := e.Acquire(t.Context(), instrredsync.New(m))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +173,7 @@ func TestExtendOfALockThatAnotherHasIsALoss(t *testing.T) {
 		classify instrument.Classifier
 	}{
 		"a": {redislockTry(redislock.New(redis), "a", ttl), redislockErrors},
-		"b": {instrument.RedsyncTryMutex(redsyncMutex(t, address, "b")), redsyncErrors},
+		"b": {instrredsync.NewTry(redsyncMutex(t, address, "b")), redsyncErrors},
 	} {
 		e, series := election(t, instrument.Classify(c.classify))
 		term, err := e.Acquire(t.Context(), c.acquirer)
@@ -165,7 +198,7 @@ func TestExtendOfALockThatAnotherHasIsALoss(t *testing.T) {
 func TestRueidislockContextTellsOfAClosedLockerAsALoss(t *testing.T) {
 	l := rueidisLocker(t, redisInMemory(t))
 	e, series := election(t, instrument.HiddenRenewals())
-	term, err := e.Acquire(t.Context(), instrument.ContextLock(l.WithContext, "a"))
+	term, err := e.Acquire(t.Context(), instrrueidis.New(l.WithContext, "a"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,9 +41,14 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/classify"
 	"github.com/leaderscope/leaderscope/instrument/etcdlock"
 	"github.com/leaderscope/leaderscope/instrument/k8slease"
 	"github.com/leaderscope/leaderscope/instrument/natskv"
+	instrredsync "github.com/leaderscope/leaderscope/instrument/redsync"
+	instrrueidis "github.com/leaderscope/leaderscope/instrument/rueidislock"
+	"github.com/leaderscope/leaderscope/instrument/runnable"
+	"github.com/leaderscope/leaderscope/instrument/sqllock"
 	"github.com/leaderscope/leaderscope/instrument/zklock"
 	"github.com/leaderscope/leaderscope/internal/itest/server"
 )
@@ -68,6 +73,8 @@ type elector struct {
 	slow time.Duration
 	// bound says that the lock lives and dies with its connection.
 	bound bool
+	// fragile says that a renewal whose caller gives up may lose the lock.
+	fragile bool
 	// hidden says that the library renews a lease whose end nobody else knows;
 	// within is how long a loss may go unnoticed.
 	hidden bool
@@ -79,7 +86,7 @@ type elector struct {
 	// connect returns an elector of this lock, and how to let go of the server.
 	connect func(ctx context.Context, address, lock, id string) (instrument.Acquirer, func(), error)
 	// campaign leads until ctx is done, for electors that are no Acquirer.
-	campaign func(ctx context.Context, address, lock, id string, e *instrument.Election) error
+	campaign func(ctx context.Context, address, lock, id string, e *instrument.Election, work func(context.Context)) error
 	// works says that what the leader does is work of the term, where campaign
 	// could leave that out.
 	works bool
@@ -89,8 +96,8 @@ type elector struct {
 
 // What controller-runtime starts when it leads.
 var (
-	_ manager.Runnable               = (*instrument.LeaderRunnable)(nil)
-	_ manager.LeaderElectionRunnable = (*instrument.LeaderRunnable)(nil)
+	_ manager.Runnable               = (*runnable.Runnable)(nil)
+	_ manager.LeaderElectionRunnable = (*runnable.Runnable)(nil)
 )
 
 // electors are in the order of the table.
@@ -128,24 +135,24 @@ var electors = []elector{
 		connect: natsKeyValue,
 	},
 	{
-		name: "bsm/redislock", module: "instrument", style: "lock, renewed by the caller", server: "redis",
+		name: "bsm/redislock", module: "instrument/classify", style: "lock, renewed by the caller", server: "redis",
 		lease: lease, slow: time.Second,
 		options: []instrument.ElectionOption{instrument.Backend("redis"), instrument.Classify(
-			instrument.Redislock(redislock.ErrNotObtained, redislock.ErrLockNotHeld))},
+			classify.Redislock(redislock.ErrNotObtained, redislock.ErrLockNotHeld))},
 		connect: redisLock, body: renewing,
 	},
 	{
-		name: "go-redsync/redsync", module: "instrument", style: "lock, renewed by the caller", server: "redis",
+		name: "go-redsync/redsync", module: "instrument/redsync", style: "lock, renewed by the caller", server: "redis",
 		lease: lease, slow: time.Second,
 		options: []instrument.ElectionOption{instrument.Backend("redis"), instrument.Classify(
-			instrument.Redsync[*redsync.ErrTaken, *redsync.RedisError](redsync.ErrLockAlreadyExpired))},
+			classify.Redsync[*redsync.ErrTaken, *redsync.RedisError](redsync.ErrLockAlreadyExpired))},
 		connect: redsyncMutex, body: renewing,
 	},
 	{
-		name: "rueidislock", module: "instrument", style: "lock, renewed by the library", server: "redis",
+		name: "rueidislock", module: "instrument/rueidislock", style: "lock, renewed by the library", server: "redis",
 		hidden: true, within: lease, slow: 500 * time.Millisecond,
 		options: []instrument.ElectionOption{instrument.Backend("redis"), instrument.HiddenRenewals(),
-			instrument.Classify(instrument.Rueidislock(rueidislock.ErrNotLocked))},
+			instrument.Classify(classify.Rueidislock(rueidislock.ErrNotLocked, rueidislock.ErrLockerClosed))},
 		connect: rueidisLock,
 		note:    "the library retries a failed backend for ever without a word: the attempt stays pending.",
 	},
@@ -157,26 +164,26 @@ var electors = []elector{
 		note:    "a session outlives its lease end when its server was away meanwhile; `leader_active` is 0 until the first answer.",
 	},
 	{
-		name: "dynamolock", module: "instrument", style: "lock, renewed by the caller", server: "dynalite",
+		name: "dynamolock", module: "instrument/classify", style: "lock, renewed by the caller", server: "dynalite",
 		lease: lease, waits: true, slow: 500 * time.Millisecond,
 		options: []instrument.ElectionOption{instrument.Backend("dynamodb"), instrument.Classify(
-			instrument.Dynamolock[*dynamolock.LockNotGrantedError](dynamolock.ErrLockAlreadyReleased))},
-		connect: dynamoLock, body: renewing,
+			classify.Dynamolock[*dynamolock.LockNotGrantedError](dynamolock.ErrLockAlreadyReleased))},
+		connect: dynamoLock, body: renewing, fragile: true,
 		note: "tested against an emulator. With `FailIfLocked` the library never takes over from a holder that died; it needs to wait for a lease.",
 	},
 	{
-		name: "PostgreSQL advisory lock", module: "instrument", style: "lock", server: "postgres",
+		name: "PostgreSQL advisory lock", module: "instrument/sqllock", style: "lock", server: "postgres",
 		waits: true, bound: true, slow: time.Second,
 		options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("postgres")},
 		note:    "the lock lives with its connection and has no lease: a holder learns of a broken connection at its next check, and two may show until then.",
-		connect: advisory("pgx", postgresDSN, func(lock string) instrument.SQLLock { return instrument.PostgresLock(postgresKey(lock)) }),
+		connect: advisory("pgx", postgresDSN, func(lock string) sqllock.Lock { return sqllock.Postgres(postgresKey(lock)) }),
 	},
 	{
-		name: "MariaDB GET_LOCK", module: "instrument", style: "lock", server: "mariadb",
+		name: "MariaDB GET_LOCK", module: "instrument/sqllock", style: "lock", server: "mariadb",
 		waits: true, bound: true, slow: time.Second,
 		options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("mariadb")},
 		note:    "as PostgreSQL's.",
-		connect: advisory("mysql", mariaDSN, instrument.MariaDBLock),
+		connect: advisory("mysql", mariaDSN, sqllock.MariaDB),
 	},
 }
 
@@ -205,7 +212,7 @@ const (
 
 // kubernetesLease is a replica that campaigns again whenever its elector has
 // stopped.
-func kubernetesLease(ctx context.Context, address, lock, id string, e *instrument.Election) error {
+func kubernetesLease(ctx context.Context, address, lock, id string, e *instrument.Election, work func(context.Context)) error {
 	l, err := kubernetesLock(address, lock, id)
 	if err != nil {
 		return err
@@ -214,7 +221,7 @@ func kubernetesLease(ctx context.Context, address, lock, id string, e *instrumen
 		elector, err := leaderelection.NewLeaderElector(k8slease.Instrument(leaderelection.LeaderElectionConfig{
 			Lock: l, LeaseDuration: lease, RenewDeadline: renewDeadline, RetryPeriod: retryPeriod, ReleaseOnCancel: true, Name: lock,
 			Callbacks: leaderelection.LeaderCallbacks{
-				OnStartedLeading: func(ctx context.Context) { <-ctx.Done() },
+				OnStartedLeading: work,
 				OnStoppedLeading: func() {},
 			},
 		}, e))
@@ -228,7 +235,7 @@ func kubernetesLease(ctx context.Context, address, lock, id string, e *instrumen
 
 // kubernetesManager starts another manager whenever one has ended, as a
 // container does that is restarted.
-func kubernetesManager(ctx context.Context, address, lock, id string, e *instrument.Election) error {
+func kubernetesManager(ctx context.Context, address, lock, id string, e *instrument.Election, work func(context.Context)) error {
 	l, err := kubernetesLock(address, lock, id)
 	if err != nil {
 		return err
@@ -241,6 +248,9 @@ func kubernetesManager(ctx context.Context, address, lock, id string, e *instrum
 			LeaderElection: true, LeaderElectionID: lock, LeaderElectionResourceLockInterface: wrapped,
 			LeaderElectionReleaseOnCancel: true, LeaseDuration: &duration, RenewDeadline: &deadline, RetryPeriod: &period,
 		})
+		if err == nil {
+			err = m.Add(manager.RunnableFunc(func(ctx context.Context) error { work(ctx); return nil }))
+		}
 		if err == nil {
 			err = m.Start(ctx)
 		}
@@ -317,7 +327,7 @@ func redsyncMutex(_ context.Context, address, lock, _ string) (instrument.Acquir
 	client := redisClient(address)
 	locker := redsync.New(goredis.NewPool(client))
 	return instrument.AcquirerFunc(func(ctx context.Context) (instrument.Lease, error) {
-		return instrument.RedsyncTryMutex(locker.NewMutex(lock, redsync.WithExpiry(lease))).Acquire(ctx)
+		return instrredsync.NewTry(locker.NewMutex(lock, redsync.WithExpiry(lease))).Acquire(ctx)
 	}), func() { client.Close() }, nil
 }
 
@@ -329,7 +339,7 @@ func rueidisLock(_ context.Context, address, lock, _ string) (instrument.Acquire
 	if err != nil {
 		return nil, nil, err
 	}
-	return instrument.ContextLock(locker.TryWithContext, lock), locker.Close, nil
+	return instrrueidis.New(locker.TryWithContext, lock), locker.Close, nil
 }
 
 func zooKeeper(_ context.Context, address, lock, id string) (instrument.Acquirer, func(), error) {
@@ -411,13 +421,13 @@ func postgresKey(lock string) int64 {
 }
 
 // advisory checks its connection every half second.
-func advisory(driver, dsn string, of func(string) instrument.SQLLock) connector {
+func advisory(driver, dsn string, of func(string) sqllock.Lock) connector {
 	return func(_ context.Context, address, lock, _ string) (instrument.Acquirer, func(), error) {
 		db, err := sql.Open(driver, fmt.Sprintf(dsn, address))
 		if err != nil {
 			return nil, nil, err
 		}
-		return instrument.SQLAdvisory(db, of(lock), 500*time.Millisecond), func() { db.Close() }, nil
+		return sqllock.New(db, of(lock), 500*time.Millisecond), func() { db.Close() }, nil
 	}
 }
 
@@ -447,7 +457,7 @@ func renewing(ctx context.Context, term *instrument.Term) error {
 // lead campaigns until ctx is done.
 func (e elector) lead(ctx context.Context, address, lock, id string, election *instrument.Election) error {
 	if e.campaign != nil {
-		return e.campaign(ctx, address, lock, id, election)
+		return e.campaign(ctx, address, lock, id, election, func(ctx context.Context) { <-ctx.Done() })
 	}
 	a, closing, err := e.connected(ctx, address, lock, id)
 	if err != nil {

@@ -58,8 +58,8 @@ func (e elector) conformance(t *testing.T, s server.Server) {
 	lose := func(t testing.TB, lock string) { e.lose(t, address, lock) }
 	if e.campaign != nil {
 		electtest.CampaignConformance(t, electtest.CampaignSuite{
-			Run: func(ctx context.Context, t testing.TB, lock string, election *instrument.Election) error {
-				return e.campaign(ctx, address, lock, id(t), election)
+			Run: func(ctx context.Context, t testing.TB, lock string, election *instrument.Election, work func(context.Context)) error {
+				return e.campaign(ctx, address, lock, id(t), election, work)
 			},
 			Options: e.options, Lease: e.lease, Fenced: e.fenced, Works: e.works, Lose: lose,
 		})
@@ -74,10 +74,9 @@ func (e elector) conformance(t *testing.T, s server.Server) {
 			t.Cleanup(closing)
 			return a
 		},
-		Options: e.options, Waits: e.waits, Lease: e.lease, Renews: e.renews, Fenced: e.fenced,
-		// A lock that its holder renews tells when it is renewed, and the suite
-		// does not.
-		Lose: lose, LossWithin: e.within, KeepsQuiet: e.body != nil,
+		Options: e.options, Lease: e.lease, Waits: e.waits, Fenced: e.fenced,
+		RenewsItself: e.renews || e.bound, RenewsOnDemand: e.body != nil, GivenUpRenewalLoses: e.fragile, KeepsQuiet: e.body != nil, ReleaseIgnoresLoss: e.hidden,
+		Lose: lose, LossWithin: e.within,
 	})
 }
 
@@ -172,7 +171,7 @@ func steady(p *process, before electtest.Series, for_ time.Duration) bool {
 func ended(s electtest.Series) float64 {
 	n := 0.
 	for k, v := range s {
-		if strings.HasPrefix(k, catalog.TermsEnded.Name+"{") {
+		if strings.HasPrefix(k, catalog.TermsEnded.Name()+"{") {
 			n += v
 		}
 	}
@@ -371,7 +370,7 @@ func (r *row) run(t *testing.T, scenario string, f func(*testing.T)) {
 func (r *row) learn(s electtest.Series) {
 	for _, m := range []*catalog.Metric{catalog.LeaseHeadroom, catalog.FencingToken} {
 		if _, there := s[of(m)]; there {
-			r.seen[m.Name] = true
+			r.seen[m.Name()] = true
 		}
 	}
 	if s[of(catalog.Renewals, catalog.RenewalOK.String())] > 0 {
@@ -381,13 +380,13 @@ func (r *row) learn(s electtest.Series) {
 		r.seen[of(catalog.Renewals, catalog.RenewalError.String())] = true
 	}
 	if s[catalog.RenewalDuration.Count()] > 0 {
-		r.seen[catalog.RenewalDuration.Name] = true
+		r.seen[catalog.RenewalDuration.Name()] = true
 	}
 }
 
 // lost keeps how the end of a leader that was cut off showed.
 func (r *row) lost(before, after electtest.Series) {
-	for _, cause := range []catalog.EndCause{catalog.Lost, catalog.Expired} {
+	for _, cause := range []catalog.EndCause{catalog.Lost, catalog.GaveUp, catalog.Expired} {
 		if k := of(catalog.TermsEnded, cause.String()); after[k] > before[k] {
 			r.Loss = cause.String()
 			return

@@ -1,0 +1,58 @@
+package otelmetric
+
+import (
+	"reflect"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
+)
+
+// DefaultCardinalityLimit is the number of attribute sets that the
+// OpenTelemetry SDK keeps for one instrument unless it is told otherwise.
+const DefaultCardinalityLimit = 2000
+
+// Option configures an Exporter. Nil options are ignored.
+type Option func(*config)
+
+type config struct {
+	provider   metric.MeterProvider
+	histograms bool
+	limit      int // 0: none
+}
+
+// WithMeterProvider sets where the instruments are made. Nil and the default
+// are the global provider, whether it was set before New or is set later.
+func WithMeterProvider(p metric.MeterProvider) Option {
+	return func(c *config) {
+		if !isNil(p) {
+			c.provider = p
+		}
+	}
+}
+
+// WithoutHistograms leaves the histograms out. It is for a provider whose
+// readers have otelsetup.Histograms, which exports them without the limits of
+// synchronous instruments.
+func WithoutHistograms() Option { return func(c *config) { c.histograms = false } }
+
+// WithCardinalityLimit repeats what the provider was given as its limit on
+// attribute sets, if that is not DefaultCardinalityLimit; 0 is no limit. The
+// API cannot ask for it. It changes nothing but when ErrCardinality is
+// reported.
+func WithCardinalityLimit(n int) Option { return func(c *config) { c.limit = max(n, 0) } }
+
+func newConfig(opts []Option) config {
+	c := config{provider: otel.GetMeterProvider(), histograms: true, limit: DefaultCardinalityLimit}
+	for _, o := range opts {
+		if o != nil {
+			o(&c)
+		}
+	}
+	return c
+}
+
+// isNil reports whether there is no provider, not even behind the interface.
+func isNil(p metric.MeterProvider) bool {
+	v := reflect.ValueOf(p)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
+}

@@ -1,0 +1,16 @@
+package catalog
+
+// SingleLockAlerts are the alerts that judge one lock by its label, and leave
+// out labels that several locks share. Package alerts holds its rules to this
+// list.
+func SingleLockAlerts() []string {
+	return []string{
+		"LeaderElectionNoLeader",
+		"LeaderElectionSplitBrain",
+		"LeaderElectionFlapping",
+		"LeaderElectionLowHeadroom",
+		"LeaderElectionJobOverdue",
+		"LeaderElectionTokenRegressed",
+		"LeaderElectionLockVanished",
+	}
+}

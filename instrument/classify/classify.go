@@ -1,0 +1,79 @@
+// Package classify names the reasons of libraries' errors for
+// instrument.Classify:
+//
+//	instrument.Classify(classify.Redislock(redislock.ErrNotObtained, redislock.ErrLockNotHeld))
+//
+// A function of a library takes the library's own sentinels and error types,
+// so that this package imports none of them. The others build a classifier
+// for a library that is not here.
+//
+// What becomes of a reason beside the caller's context belongs to package
+// instrument: see instrument.Classifier.
+package classify
+
+import (
+	"errors"
+
+	"github.com/leaderscope/leaderscope/instrument"
+)
+
+// Is gives that reason to errors that are or wrap one of the targets, by
+// errors.Is.
+func Is(reason instrument.Reason, targets ...error) instrument.Classifier {
+	return instrument.ClassifierFunc(func(err error) (instrument.Reason, bool) {
+		for _, target := range targets {
+			if target != nil && errors.Is(err, target) {
+				return reason, true
+			}
+		}
+		return 0, false
+	})
+}
+
+// As gives that reason to errors that are or wrap an E, by errors.As. Where a
+// library returns a pointer, E is the pointer type.
+func As[E error](reason instrument.Reason) instrument.Classifier {
+	return instrument.ClassifierFunc(func(err error) (instrument.Reason, bool) {
+		_, is := errors.AsType[E](err)
+		return reason, is
+	})
+}
+
+// ContendedIs is for errors of a lock that another holds.
+func ContendedIs(targets ...error) instrument.Classifier { return Is(instrument.Contended, targets...) }
+
+// ContendedAs is for an error type of a lock that another holds.
+func ContendedAs[E error]() instrument.Classifier { return As[E](instrument.Contended) }
+
+// AlreadyHeldIs is for errors of a lock that this caller holds already.
+func AlreadyHeldIs(targets ...error) instrument.Classifier {
+	return Is(instrument.AlreadyHeld, targets...)
+}
+
+// SessionLostIs is for errors of a lock that is not held any more, or of a
+// session that has ended.
+func SessionLostIs(targets ...error) instrument.Classifier {
+	return Is(instrument.SessionLost, targets...)
+}
+
+// BackendErrorIs is for errors of a backend that failed. Plain network errors
+// need no classifier.
+func BackendErrorIs(targets ...error) instrument.Classifier {
+	return Is(instrument.BackendError, targets...)
+}
+
+// First asks the classifiers in turn; the first opinion counts. Nil
+// classifiers are left out.
+func First(classifiers ...instrument.Classifier) instrument.Classifier {
+	return instrument.ClassifierFunc(func(err error) (instrument.Reason, bool) {
+		for _, c := range classifiers {
+			if c == nil {
+				continue
+			}
+			if reason, ok := c.Classify(err); ok {
+				return reason, true
+			}
+		}
+		return 0, false
+	})
+}

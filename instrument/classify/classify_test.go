@@ -1,0 +1,236 @@
+package classify_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/classify"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/internal/expect"
+)
+
+// Stand-ins for the libraries' own errors; the shapes are theirs.
+var (
+	errHeld    = errors.New("lib: held")
+	errGone    = errors.New("lib: not held")
+	errOwn     = errors.New("lib: already held by this session")
+	errExpired = errors.New("lib: session expired")
+	errDown    = errors.New("lib: server is down")
+)
+
+type errTaken struct{ nodes []int }
+
+func (e *errTaken) Error() string { return fmt.Sprint("taken on ", e.nodes) }
+
+type errNode struct{ err error }
+
+func (e *errNode) Error() string { return e.err.Error() }
+
+type errSQL struct{ code string }
+
+func (e *errSQL) Error() string    { return "ERROR " + e.code }
+func (e *errSQL) SQLState() string { return e.code }
+
+// errNATS is jetstream.APIError.
+type errNATS struct{ code uint16 }
+
+func (e *errNATS) Error() string { return fmt.Sprint("nats: code ", e.code) }
+
+func natsCode(e *errNATS) uint16 { return e.code }
+
+// The contexts of a caller.
+const (
+	alive    = "alive"
+	canceled = "canceled"
+	late     = "late"
+)
+
+func contextThatIs(t *testing.T, state string) context.Context {
+	switch ctx, cancel := context.WithCancel(t.Context()); state {
+	case canceled:
+		cancel()
+		return ctx
+	case late:
+		cancel()
+		ctx, cancel = context.WithTimeout(t.Context(), 0)
+		t.Cleanup(cancel)
+		return ctx
+	default:
+		t.Cleanup(cancel)
+		return ctx
+	}
+}
+
+func TestReasonsOfAttempts(t *testing.T) {
+	wrap := func(err error) error { return fmt.Errorf("acquire: %w", err) }
+	taken, down := &errTaken{nodes: []int{0}}, &errNode{errDown}
+	once, again := classify.Redislock(errHeld, errGone), classify.RedislockRetry(errHeld, errGone)
+	redsync := classify.Redsync[*errTaken, *errNode](errGone)
+	rueidis := classify.Rueidislock(errHeld, errGone)
+	consul, zookeeper := classify.Consul(errOwn, errGone), classify.ZooKeeper(errOwn, errGone, errExpired)
+	etcd, mongo := classify.EtcdMutex(errHeld, errExpired, errGone), classify.MongoLock(errHeld, errGone)
+	dynamo, pg := classify.Dynamolock[*errTaken](errGone), classify.Pglock(errHeld, errGone)
+	nats := classify.NATSKeyValue(errHeld, natsCode)
+	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
+	kubernetes := classify.Kubernetes(is(errGone), is(errHeld))
+	sql, waiting := classify.SQLState(), classify.SQLStateWaiting()
+	for _, c := range []struct {
+		name     string
+		classify instrument.Classifier
+		err      error
+		ctx      string
+		want     string
+	}{
+		{"redislock: not obtained", once, wrap(errHeld), alive, "contended"},
+		{"redislock: not obtained, and the caller gave up since", once, wrap(errHeld), canceled, "contended"},
+		{"redislock without a retry strategy: its own deadline is a server that does not answer", once, context.DeadlineExceeded, alive, "backend_error"},
+		{"redislock without a retry strategy: the caller's deadline", once, context.DeadlineExceeded, late, "timeout"},
+		{"redislock with a retry strategy: its own deadline", again, context.DeadlineExceeded, alive, "unknown"},
+		{"redislock with a retry strategy: the caller's deadline", again, wrap(context.DeadlineExceeded), late, "timeout"},
+		{"redislock with a retry strategy: not obtained after the last try", again, errHeld, alive, "contended"},
+		{"redislock: a connection that broke", again, io.ErrUnexpectedEOF, alive, "backend_error"},
+		{"redislock: an error that is not declared", once, errDown, alive, "unknown"},
+
+		{"redsync: taken", redsync, wrap(taken), alive, "contended"},
+		{"redsync: one node is taken, two are down", redsync, errors.Join(taken, down, down), alive, "backend_error"},
+		{"redsync: the error hides a cancelled context", redsync, wrap(down), canceled, "canceled"},
+		{"redsync: a node that does not answer within redsync's own timeout", redsync, errors.Join(&errNode{context.DeadlineExceeded}), alive, "backend_error"},
+		{"redsync: an error that is not declared", redsync, errDown, alive, "unknown"},
+
+		{"rueidislock: not locked", rueidis, wrap(errHeld), alive, "contended"},
+		{"rueidislock: not locked, because the caller gave up", rueidis, wrap(errHeld), canceled, "canceled"},
+		{"rueidislock: its own short timeout", rueidis, context.DeadlineExceeded, alive, "backend_error"},
+		{"rueidislock: the locker was closed", rueidis, errGone, alive, "session_lost"},
+
+		{"etcd: locked", etcd, errHeld, alive, "contended"},
+		{"etcd: the session expired while waiting", etcd, errExpired, alive, "session_lost"},
+		{"consul: held by this client", consul, wrap(errOwn), alive, "already_held"},
+		{"consul: held by this client, but the caller gave up", consul, errOwn, canceled, "canceled"},
+		{"zookeeper: deadlock", zookeeper, errOwn, alive, "already_held"},
+		{"zookeeper: session expired", zookeeper, errExpired, alive, "session_lost"},
+		{"dynamolock: not granted", dynamo, taken, alive, "contended"},
+		{"dynamolock: not granted within the caller's time", dynamo, taken, late, "timeout"},
+		{"pglock: not acquired", pg, errHeld, alive, "contended"},
+		{"pglock: not acquired, because the caller gave up", pg, errHeld, canceled, "canceled"},
+		{"mongo-lock: locked", mongo, errHeld, alive, "contended"},
+		{"bluetape-go: already the leader", classify.BluetapeGo(errOwn, errHeld), errOwn, alive, "already_held"},
+
+		{"nats: the key exists", nats, errHeld, alive, "contended"},
+		{"nats: wrong last sequence, one replica", nats, wrap(&errNATS{10071}), alive, "contended"},
+		{"nats: wrong last sequence, three replicas", nats, wrap(&errNATS{10164}), alive, "contended"},
+		{"nats: another error of the API", nats, &errNATS{10076}, alive, "unknown"},
+		{"nats: without a code", classify.NATSKeyValue[*errNATS](errHeld, nil), &errNATS{10164}, alive, "unknown"},
+
+		{"kubernetes: conflict", kubernetes, errGone, alive, "contended"},
+		{"kubernetes: already exists", kubernetes, errHeld, alive, "contended"},
+		{"kubernetes: without functions", classify.Kubernetes(nil, nil), errHeld, alive, "unknown"},
+
+		{"postgres: lock_timeout", sql, wrap(&errSQL{"55P03"}), alive, "contended"},
+		{"postgres: statement_timeout on a lock that is tried", sql, &errSQL{"57014"}, alive, "unknown"},
+		{"postgres: statement_timeout on a lock that is waited for", waiting, wrap(&errSQL{"57014"}), alive, "contended"},
+		{"postgres: the caller cancelled the wait", waiting, &errSQL{"57014"}, canceled, "canceled"},
+		{"postgres: the caller's deadline ended the wait", waiting, &errSQL{"57014"}, late, "timeout"},
+		{"postgres: lock_timeout on a lock that is waited for", waiting, &errSQL{"55P03"}, alive, "contended"},
+		{"postgres: too many connections", sql, &errSQL{"53300"}, alive, "backend_error"},
+		{"postgres: shutting down while waiting", waiting, &errSQL{"57P01"}, alive, "backend_error"},
+		{"postgres: shutting down, and the caller gave up", waiting, &errSQL{"57P01"}, canceled, "canceled"},
+		{"postgres: a deadlock of other locks", waiting, &errSQL{"40P01"}, alive, "unknown"},
+	} {
+		expect.Bubble(t, c.name, func(t *testing.T) {
+			m := expect.Middleware(t)
+			opts := []instrument.ElectionOption{instrument.Classify(c.classify)}
+			_, err := m.Election(expect.Lock, opts...).Acquire(contextThatIs(t, c.ctx), electtest.Fails(c.err))
+			if err != c.err {
+				t.Errorf("the error became %v", err)
+			}
+			expect.Whole(t, m, "after the attempt", expect.Fresh(t, opts...).With(electtest.Series{
+				"leader_attempts_total": 1, `leader_not_acquired_total{reason="` + c.want + `"}`: 1,
+				"leader_acquire_duration_seconds_count": 1, "leader_acquire_duration_seconds_sum": 0,
+			}))
+		})
+	}
+}
+
+func TestResultsOfRenewals(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		classify instrument.Classifier
+		err      error
+		want     string
+	}{
+		{"redislock: the key is another's", classify.Redislock(errHeld, errGone), errHeld, "lost"},
+		{"redislock: the server does not answer", classify.Redislock(errHeld, errGone), context.DeadlineExceeded, "timeout"},
+		{"redislock with a retry strategy: the server does not answer", classify.RedislockRetry(errHeld, errGone), context.DeadlineExceeded, "timeout"},
+		{"redsync: taken", classify.Redsync[*errTaken, *errNode](errGone), &errTaken{}, "lost"},
+		{"redsync: a node is down", classify.Redsync[*errTaken, *errNode](errGone), &errNode{errDown}, "error"},
+		{"nats: another revision, one replica", classify.NATSKeyValue(errHeld, natsCode), &errNATS{10071}, "lost"},
+		{"nats: another revision, three replicas", classify.NATSKeyValue(errHeld, natsCode), &errNATS{10164}, "lost"},
+		{"mongo-lock: not found", classify.MongoLock(errHeld, errGone), errGone, "lost"},
+		{"postgres: statement_timeout", classify.SQLState(), &errSQL{"57014"}, "error"},
+		{"postgres: shutting down", classify.SQLState(), &errSQL{"57P01"}, "error"},
+	} {
+		expect.Bubble(t, c.name, func(t *testing.T) {
+			m := expect.Middleware(t)
+			e := m.Election(expect.Lock, instrument.Classify(c.classify))
+			lease := instrument.NewLease(nil, instrument.RenewWith(func(context.Context) error { return c.err }))
+			term, err := e.Acquire(t.Context(), electtest.Wins(lease))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := term.Renew(t.Context()); err != c.err {
+				t.Errorf("the error became %v", err)
+			}
+			want := expect.Fresh(t, instrument.Classify(c.classify)).With(electtest.Series{
+				"leader_attempts_total": 1, "leader_acquired_total": 1, "leader_active": 1,
+				"leader_acquire_duration_seconds_count": 1, "leader_acquire_duration_seconds_sum": 0,
+				"leader_renewal_duration_seconds_count": 1, "leader_renewal_duration_seconds_sum": 0,
+				`leader_renewals_total{result="` + c.want + `"}`: 1,
+			})
+			if c.want == "lost" {
+				want = want.With(electtest.Series{
+					"leader_active": 0, `leader_terms_ended_total{cause="lost"}`: 1,
+					"leader_execution_duration_seconds_count": 1, "leader_execution_duration_seconds_sum": 0,
+				})
+			}
+			expect.Whole(t, m, "after the renewal", want)
+		})
+	}
+}
+
+func TestBuilders(t *testing.T) {
+	const none = instrument.Reason(255)
+	first := classify.First(nil, classify.ContendedIs(errHeld), classify.AlreadyHeldIs(errHeld, errOwn))
+	for _, c := range []struct {
+		name     string
+		classify instrument.Classifier
+		err      error
+		want     instrument.Reason
+	}{
+		{"the first opinion counts", first, errHeld, instrument.Contended},
+		{"one without an opinion leaves it to the next", first, errOwn, instrument.AlreadyHeld},
+		{"without any opinion there is none", first, errGone, none},
+		{"without classifiers there is none", classify.First(), errGone, none},
+		{"any of several targets", classify.SessionLostIs(errGone, errExpired), fmt.Errorf("unlock: %w", errExpired), instrument.SessionLost},
+		{"a failed backend", classify.BackendErrorIs(errDown), errDown, instrument.BackendError},
+		{"a nil target matches nothing", classify.ContendedIs(nil), errDown, none},
+		{"without targets nothing matches", classify.ContendedIs(), errDown, none},
+		{"a type", classify.ContendedAs[*errTaken](), fmt.Errorf("lock: %w", &errTaken{}), instrument.Contended},
+		{"another type", classify.ContendedAs[*errTaken](), &errNode{errDown}, none},
+		{"a reason of choice", classify.Is(instrument.Unknown, errDown), errDown, instrument.Unknown},
+		{"a type with a reason of choice", classify.As[*errNode](instrument.BackendError), &errNode{errDown}, instrument.BackendError},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			reason, ok := c.classify.Classify(c.err)
+			if !ok {
+				reason = none
+			}
+			if reason != c.want {
+				t.Errorf("got %d, want %d", reason, c.want)
+			}
+		})
+	}
+}

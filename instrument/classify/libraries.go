@@ -1,0 +1,150 @@
+package classify
+
+import (
+	"context"
+	"errors"
+
+	"github.com/leaderscope/leaderscope/instrument"
+)
+
+// Redislock classifies errors of bsm/redislock where Obtain has no retry
+// strategy:
+//
+//	classify.Redislock(redislock.ErrNotObtained, redislock.ErrLockNotHeld)
+//
+// Obtain then sends one request, under a deadline of its own if the caller's
+// context has none. That deadline passes only when Redis does not answer, so
+// it is a failed backend. It says nothing of who holds the lock.
+func Redislock(errNotObtained, errLockNotHeld error) instrument.Classifier {
+	return First(redislock(errNotObtained, errLockNotHeld), BackendErrorIs(context.DeadlineExceeded))
+}
+
+// RedislockRetry classifies errors of bsm/redislock where Obtain has a retry
+// strategy. The deadline of its own then passes while another holds the lock
+// as well as when Redis does not answer: the reason is unknown. Where the
+// caller's context has a deadline, that is the one that passes.
+func RedislockRetry(errNotObtained, errLockNotHeld error) instrument.Classifier {
+	return First(redislock(errNotObtained, errLockNotHeld), Is(instrument.Unknown, context.DeadlineExceeded))
+}
+
+func redislock(errNotObtained, errLockNotHeld error) instrument.Classifier {
+	return First(ContendedIs(errNotObtained), SessionLostIs(errLockNotHeld))
+}
+
+// Redsync classifies errors of go-redsync:
+//
+//	classify.Redsync[*redsync.ErrTaken, *redsync.RedisError](redsync.ErrLockAlreadyExpired)
+//
+// One node that is taken and others that are down are a failed backend, not
+// contention.
+func Redsync[Taken, Failed error](errLockAlreadyExpired error) instrument.Classifier {
+	return First(As[Failed](instrument.BackendError), ContendedAs[Taken](), SessionLostIs(errLockAlreadyExpired))
+}
+
+// Rueidislock classifies errors of rueidislock:
+//
+//	classify.Rueidislock(rueidislock.ErrNotLocked, rueidislock.ErrLockerClosed)
+//
+// A deadline is that of one request, LockerOption.TryNextAfter: it passes when
+// Redis does not answer in time, so it is a failed backend.
+func Rueidislock(errNotLocked, errLockerClosed error) instrument.Classifier {
+	return First(
+		Is(instrument.ContendedUnlessDone, errNotLocked),
+		SessionLostIs(errLockerClosed),
+		BackendErrorIs(context.DeadlineExceeded),
+	)
+}
+
+// EtcdMutex classifies errors of etcd's concurrency package:
+//
+//	classify.EtcdMutex(concurrency.ErrLocked, concurrency.ErrSessionExpired, concurrency.ErrLockReleased)
+func EtcdMutex(errLocked, errSessionExpired, errLockReleased error) instrument.Classifier {
+	return First(ContendedIs(errLocked), SessionLostIs(errSessionExpired, errLockReleased))
+}
+
+// Consul classifies errors of consul/api:
+//
+//	classify.Consul(api.ErrLockHeld, api.ErrLockNotHeld)
+//
+// After a loss ErrLockHeld comes back until Unlock is called.
+func Consul(errLockHeld, errLockNotHeld error) instrument.Classifier {
+	return First(AlreadyHeldIs(errLockHeld), SessionLostIs(errLockNotHeld))
+}
+
+// ZooKeeper classifies errors of go-zookeeper:
+//
+//	classify.ZooKeeper(zk.ErrDeadlock, zk.ErrNotLocked, zk.ErrSessionExpired)
+func ZooKeeper(errDeadlock, errNotLocked, errSessionExpired error) instrument.Classifier {
+	return First(AlreadyHeldIs(errDeadlock), SessionLostIs(errNotLocked, errSessionExpired))
+}
+
+// Dynamolock classifies errors of dynamolock:
+//
+//	classify.Dynamolock[*dynamolock.LockNotGrantedError](dynamolock.ErrLockAlreadyReleased)
+func Dynamolock[NotGranted error](errLockAlreadyReleased error) instrument.Classifier {
+	return First(As[NotGranted](instrument.ContendedUnlessDone), SessionLostIs(errLockAlreadyReleased))
+}
+
+// Pglock classifies errors of pglock, whose ErrNotAcquired also answers a
+// cancelled caller:
+//
+//	classify.Pglock(pglock.ErrNotAcquired, pglock.ErrLockAlreadyReleased)
+func Pglock(errNotAcquired, errLockAlreadyReleased error) instrument.Classifier {
+	return First(Is(instrument.ContendedUnlessDone, errNotAcquired), SessionLostIs(errLockAlreadyReleased))
+}
+
+// NATSKeyValue classifies errors of a lease in a JetStream key-value bucket:
+//
+//	classify.NATSKeyValue(jetstream.ErrKeyExists, func(e *jetstream.APIError) uint16 { return uint16(e.ErrorCode) })
+//
+// "Wrong last sequence" means that another wrote the key first: Create finds
+// that the lock is held, Update and Delete that it is lost. A bucket with
+// replicas answers with another code than one without, and not always with
+// ErrKeyExists.
+func NATSKeyValue[APIError error](errKeyExists error, code func(APIError) uint16) instrument.Classifier {
+	return First(ContendedIs(errKeyExists), instrument.ClassifierFunc(func(err error) (instrument.Reason, bool) {
+		answer, ok := errors.AsType[APIError](err)
+		if !ok || code == nil {
+			return 0, false
+		}
+		switch code(answer) {
+		case natsWrongLastSequence, natsWrongLastSequenceReplicated:
+			return instrument.Contended, true
+		}
+		return 0, false
+	}))
+}
+
+// Error codes of a NATS server, from its errors.json.
+const (
+	natsWrongLastSequence           = 10071
+	natsWrongLastSequenceReplicated = 10164
+)
+
+// Kubernetes classifies errors of a resource lock:
+//
+//	classify.Kubernetes(apierrors.IsConflict, apierrors.IsAlreadyExists)
+func Kubernetes(isConflict, isAlreadyExists func(error) bool) instrument.Classifier {
+	return instrument.ClassifierFunc(func(err error) (instrument.Reason, bool) {
+		for _, is := range []func(error) bool{isConflict, isAlreadyExists} {
+			if is != nil && is(err) {
+				return instrument.Contended, true
+			}
+		}
+		return 0, false
+	})
+}
+
+// BluetapeGo classifies errors of bluetape-go's leader package:
+//
+//	classify.BluetapeGo(leader.ErrAlreadyLeader, leader.ErrCampaignInProgress)
+func BluetapeGo(errAlreadyLeader, errCampaignInProgress error) instrument.Classifier {
+	return AlreadyHeldIs(errAlreadyLeader, errCampaignInProgress)
+}
+
+// MongoLock classifies errors of square/mongo-lock:
+//
+//	classify.MongoLock(lock.ErrAlreadyLocked, lock.ErrLockNotFound)
+func MongoLock(errAlreadyLocked, errLockNotFound error) instrument.Classifier {
+	return First(ContendedIs(errAlreadyLocked), SessionLostIs(errLockNotFound))
+}

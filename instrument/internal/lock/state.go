@@ -1,0 +1,163 @@
+package lock
+
+import (
+	"time"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+)
+
+// Params are what the program declares of a lock. They do not change.
+type Params struct {
+	// Hold: a win is kept; otherwise a lock is taken for one run.
+	Hold bool
+	// Hidden: the library renews where it cannot be seen.
+	Hidden bool
+	// KeepUntilExpiry: the lock is left to its lease on purpose.
+	KeepUntilExpiry bool
+	// Lease is the declared length of the lease; 0 unknown.
+	Lease time.Duration
+	// MaxLeaders is how many may hold the lock at once, at least 1.
+	MaxLeaders int
+}
+
+// State is what is known of one lock in this process. The zero State with
+// Params is ready to use.
+type State struct {
+	Totals
+	Flight
+	Params *Params
+	// Outbox takes the observations of histograms; nil when nobody wants them.
+	Outbox *Outbox
+	// Unlogged counts overruns that have not been logged yet.
+	Unlogged uint32
+
+	running   int32
+	retired   bool // forgotten: what comes now is not recorded
+	leaseSeen bool
+	fenced    bool
+
+	attempts *Attempt // those beside the flight
+	terms    *Term    // open, or with bodies that run
+	sight    *sight   // of an observed lock; nil until it was observed
+
+	token     uint64
+	granted   time.Duration // length of the lease that was granted last; 0 unknown
+	lastWon   stamp
+	lastEnded stamp
+}
+
+// sight is what only locks have that are observed.
+type sight struct {
+	term  *Term         // open by observation; nil while another leads
+	last  Instant       // when something was seen; 0 never
+	slack time.Duration // how much too early the end of the last look can be
+}
+
+func (s *State) seeing() *sight {
+	if s.sight == nil {
+		s.sight = &sight{}
+	}
+	return s.sight
+}
+
+// closes forgets an observed term that has ended.
+func (s *State) closes(t *Term) {
+	if s.sight != nil && s.sight.term == t {
+		s.sight.term = nil
+	}
+}
+
+// stamp is an instant whose Unix time is fixed when it is first collected.
+type stamp struct {
+	at   Instant
+	unix float64
+}
+
+func (s *stamp) set(at Instant) { s.at, s.unix = at, 0 }
+
+// Retired reports whether the lock was forgotten.
+func (s *State) Retired() bool { return s.retired }
+
+// Idle reports whether nothing of the lock is open: no attempt, no term, no
+// body. No attempt can begin in the Flight of a lock that was found idle until
+// Resume.
+func (s *State) Idle() bool {
+	if s.attempts != nil || s.running != 0 {
+		return false
+	}
+	for t := s.terms; t != nil; t = t.next {
+		if !t.lapsed {
+			return false
+		}
+	}
+	return s.Flight.shut()
+}
+
+// Resume lets attempts enter the Flight again.
+func (s *State) Resume() { s.Flight.open() }
+
+// Drain returns the totals and leaves none, for a lock that is folded into
+// what its label keeps.
+func (s *State) Drain() Totals {
+	t := s.Totals
+	s.Totals = Totals{}
+	return t
+}
+
+func (s *State) observe(d *Distribution, metric *catalog.Metric, v float64) {
+	d.observe(metric, v)
+	if s.Outbox != nil {
+		s.Outbox.add(metric, v)
+	}
+}
+
+// Settle brings what grows by itself up to now: work after loss, overruns,
+// leases that ended.
+func (s *State) Settle(now Instant) {
+	for t := s.terms; t != nil; {
+		next := t.next
+		s.settle(t, now)
+		t = next
+	}
+}
+
+// Retire forgets the lock: what is open is abandoned, and nothing is recorded
+// any more. The terms go on for their callers.
+func (s *State) Retire(now Instant) {
+	if start := Instant(s.Flight.start.Swap(closed)); start > 0 {
+		s.observe(&s.Acquire, catalog.AcquireDuration, now.Seconds(start))
+		s.countNotAcquired(catalog.UnknownReason)
+	}
+	for a := s.attempts; a != nil; a = s.attempts {
+		s.finish(a, a.start, now)
+		s.countNotAcquired(catalog.UnknownReason)
+	}
+	for t := s.terms; t != nil; t = s.terms {
+		s.settle(t, now)
+		if !t.ended {
+			s.countEnd(catalog.Abandoned)
+			s.endsBy(t, now)
+		}
+		s.running -= t.has().bodies
+		s.unlink(t)
+		t.recorded = false
+	}
+	s.sight = nil
+	s.retired = true
+}
+
+// endsBy notes that a term ended at that instant, or with its lease if that
+// was before.
+func (s *State) endsBy(t *Term, at Instant) {
+	if end := s.End(t); end != 0 && end < at {
+		at = end
+	}
+	s.ends(at)
+}
+
+// ends notes when a term ended.
+func (s *State) ends(at Instant) {
+	if at > s.lastEnded.at {
+		s.lastEnded.set(at)
+	}
+}

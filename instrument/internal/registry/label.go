@@ -1,0 +1,213 @@
+package registry
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/leaderscope/leaderscope/instrument/internal/lock"
+	"github.com/leaderscope/leaderscope/redact"
+)
+
+// Label is one value of lock_name and the locks that it stands for.
+type Label struct {
+	r       *Registry
+	shown   string
+	created int64 // Unix time in nanoseconds
+	shared  bool
+
+	mu        sync.Mutex
+	sweepAt   int32 // sweep when so many have joined
+	count     int32 // joined
+	members   int32 // made and not forgotten
+	locks     *Lock // joined, linked by next
+	observers []Observer
+	folded    *folded               // nil until a lock was folded
+	gone      atomic.Pointer[Label] // where the locks are now, after a collision
+	said      atomic.Uint32         // notices that were given, a bit each
+}
+
+// folded is what locks leave that are not joined any more.
+type folded struct {
+	facts lock.Facts
+	base  Summary
+}
+
+// minSweep is how many locks join a shared label before it looks for those
+// with nothing open.
+const minSweep = 64
+
+func (b *Label) text() string { return b.shown }
+
+// join puts a lock among those of the label. It is called without the mutex of
+// the lock.
+func (b *Label) join(l *Lock) {
+	b = b.lockCurrent()
+	defer b.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at := l.label.Load(); l.joined || l.Retired() || at != b && at.gone.Load() == nil {
+		return // another goroutine was first, or the lock moved: its caller looks again
+	}
+	l.label.Store(b)
+	if b.r.closed.Load() {
+		l.Retire(b.r.moment().Now)
+		return
+	}
+	b.enter(l)
+	l.Resume()
+	if b.shared && b.count >= b.sweepAt {
+		b.sweep(l)
+	}
+}
+
+// lockCurrent takes the mutex of the label or of the one that it became.
+func (b *Label) lockCurrent() *Label {
+	for {
+		b.mu.Lock()
+		next := b.gone.Load()
+		if next == nil {
+			return b
+		}
+		b.mu.Unlock()
+		b = next
+	}
+}
+
+// enter links a lock. The caller holds both mutexes.
+func (b *Label) enter(l *Lock) {
+	l.joined, l.prev, l.next = true, nil, b.locks
+	if l.next != nil {
+		l.next.prev = l
+	}
+	b.locks = l
+	b.count++
+	l.watch(b.observers)
+}
+
+// leave unlinks a lock. The caller holds both mutexes.
+func (b *Label) leave(l *Lock) {
+	if l.prev != nil {
+		l.prev.next = l.next
+	} else {
+		b.locks = l.next
+	}
+	if l.next != nil {
+		l.next.prev = l.prev
+	}
+	l.joined, l.prev, l.next = false, nil, nil
+	b.count--
+}
+
+// sweep folds the locks of which nothing is open, all but one, so that names
+// under a shared label cost memory only while they work. The caller holds the
+// label's mutex and that of the lock that is spared.
+func (b *Label) sweep(spared *Lock) {
+	for l := b.locks; l != nil; {
+		next := l.next
+		if l != spared {
+			l.mu.Lock()
+			if l.Idle() {
+				b.fold(l)
+				b.leave(l)
+			}
+			l.mu.Unlock()
+		}
+		l = next
+	}
+	b.sweepAt = max(minSweep, 2*b.count)
+}
+
+// fold adds what a lock has counted to what the label keeps. The caller holds
+// both mutexes.
+func (b *Label) fold(l *Lock) {
+	if b.folded == nil {
+		b.folded = &folded{}
+	}
+	kept := lock.Facts{}
+	l.AddTo(&kept, b.r.moment())
+	l.Drain()
+	f := &b.folded.facts
+	f.Totals.Add(&kept.Totals)
+	f.LastWon, f.LastEnded = max(f.LastWon, kept.LastWon), max(f.LastEnded, kept.LastEnded)
+	f.LeaseSeen, f.Lease = f.LeaseSeen || kept.LeaseSeen, max(f.Lease, kept.Lease)
+	b.folded.base.add(l.declared)
+}
+
+// Summary is what the locks of a label declare; of several the longest
+// interval and the most leaders count, which judges the label least harshly.
+type Summary struct {
+	Every        time.Duration
+	MaxLeaders   int
+	RenewalsSeen bool
+	Uses         []Use
+}
+
+func (s *Summary) add(d *Declared) {
+	s.Every = max(s.Every, d.Every)
+	s.MaxLeaders = max(s.MaxLeaders, d.MaxLeaders)
+	s.RenewalsSeen = s.RenewalsSeen || !d.Hidden
+	for _, u := range s.Uses {
+		if u == d.Use {
+			return
+		}
+	}
+	s.Uses = append(s.Uses, d.Use)
+}
+
+func (s *Summary) merge(o *Summary) {
+	s.Every = max(s.Every, o.Every)
+	s.MaxLeaders = max(s.MaxLeaders, o.MaxLeaders)
+	s.RenewalsSeen = s.RenewalsSeen || o.RenewalsSeen
+	for _, u := range o.Uses {
+		s.add(&Declared{Use: u, Params: lock.Params{Hidden: true}})
+	}
+}
+
+// Reading is what is known of all locks of a label at one instant.
+type Reading struct {
+	Label   string
+	Shared  bool
+	Created time.Time
+	lock.Facts
+	Summary
+}
+
+// read sums up the locks of the label. It reports false when there are none
+// and never were.
+func (b *Label) read(into *Reading) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.gone.Load() != nil || b.locks == nil && b.folded == nil {
+		return false
+	}
+	uses := into.Uses[:0]
+	*into = Reading{Label: b.shown, Shared: b.shared, Created: time.Unix(0, b.created), Summary: Summary{Uses: uses}}
+	if b.folded != nil {
+		into.Totals.Add(&b.folded.facts.Totals)
+		into.LastWon, into.LastEnded = b.folded.facts.LastWon, b.folded.facts.LastEnded
+		into.LeaseSeen, into.Lease = b.folded.facts.LeaseSeen, b.folded.facts.Lease
+		into.Summary.merge(&b.folded.base)
+	}
+	for l := b.locks; l != nil; l = l.next {
+		l.mu.Lock()
+		m := b.r.moment()
+		l.Settle(m.Now)
+		l.AddTo(&into.Facts, m)
+		l.mu.Unlock()
+		into.Summary.add(l.declared)
+	}
+	if b.shared {
+		into.Fenced = false // the tokens are those of several locks
+	}
+	return true
+}
+
+// Wildcarded is the form in which a label is shown that stands for two names.
+func Wildcarded(text string) string {
+	if len(text) == redact.MaxLabelSize {
+		text = strings.ToValidUTF8(text[:len(text)-len(redact.Wildcard)], "")
+	}
+	return text + redact.Wildcard
+}

@@ -1,0 +1,111 @@
+package k8slease
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
+)
+
+func TestABodyThatContinuesAfterTheLeaseWasWonBackIsWorkOfTheNewTerm(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit func(*coordinationv1.Lease)
+		gap  [2]float64 // bounds of the time without the lease
+	}{
+		"the holder was cleared": {
+			edit: func(l *coordinationv1.Lease) { nobody := ""; l.Spec.HolderIdentity = &nobody },
+		},
+		"another held it for three seconds": {
+			edit: func(l *coordinationv1.Lease) {
+				other, length, transitions := "b", int32(3), *l.Spec.LeaseTransitions+1
+				l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds, l.Spec.LeaseTransitions = &other, &length, &transitions
+			},
+			gap: [2]float64{3, 3 + 2*retryPeriod.Seconds()},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cluster := newCluster()
+				r := cluster.replica(t, "a")
+				stop := r.run()
+				time.Sleep(3 * time.Second)
+				cluster.edit(t, c.edit)
+				time.Sleep(renewDeadline)
+				won := electtest.Series{of(catalog.Active): 1, of(catalog.Acquired): 2, ended(catalog.Lost): 1, of(catalog.Running): 1}
+				r.want(won)
+				gap := r.value(of(catalog.WorkAfterLoss))
+				if gap < c.gap[0] || gap > c.gap[1] {
+					t.Errorf("%v s of work after loss, want between %v", gap, c.gap)
+				}
+				time.Sleep(time.Minute)
+				r.want(won.With(electtest.Series{of(catalog.WorkAfterLoss): gap}))
+				stop()
+				synctest.Wait()
+				r.want(electtest.Series{of(catalog.Running): 0, ended(catalog.Released): 1, of(catalog.WorkAfterLoss): gap, catalog.ExecutionDuration.Count(): 2})
+			})
+		})
+	}
+}
+
+func TestABodyOfAnEarlierRunStaysWorkOfItsOwnTerm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newCluster().replica(t, "a")
+		slow := true
+		r.body = func(ctx context.Context) {
+			drain := slow
+			slow = false
+			<-ctx.Done()
+			if drain {
+				time.Sleep(10 * time.Second)
+			}
+		}
+		config := Instrument(r.config, r.election)
+		stop := start(t, config)
+		synctest.Wait()
+		stop()
+		stop = start(t, config)
+		time.Sleep(5 * time.Second)
+		r.want(electtest.Series{of(catalog.Acquired): 2, of(catalog.Active): 1, of(catalog.Running): 2, of(catalog.WorkAfterLoss): 5})
+		time.Sleep(time.Minute)
+		r.want(electtest.Series{of(catalog.Running): 1, of(catalog.WorkAfterLoss): 10})
+		stop()
+		synctest.Wait()
+	})
+}
+
+func TestABodyThatEndsItsGoroutineHasFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newCluster().replica(t, "a")
+		r.body = func(context.Context) { runtime.Goexit() }
+		stop := r.run()
+		time.Sleep(time.Second)
+		r.want(electtest.Series{of(catalog.Running): 0, of(catalog.ExecutionFailures, catalog.FailedWithPanic.String()): 1})
+		stop()
+		synctest.Wait()
+	})
+}
+
+func TestTheBodysContextIsClientGosOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newCluster().replica(t, "a")
+		var cause error
+		r.body = func(ctx context.Context) {
+			<-ctx.Done()
+			cause = context.Cause(ctx)
+		}
+		stop := r.run()
+		time.Sleep(time.Second)
+		stop()
+		synctest.Wait()
+		if !errors.Is(cause, context.Canceled) {
+			t.Errorf("the body's context ended with %v", cause)
+		}
+	})
+}

@@ -1,0 +1,47 @@
+package sqllock_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leaderscope/leaderscope/instrument/sqllock"
+)
+
+func TestNothingPrintsTheNameOfALock(t *testing.T) {
+	const name, key = "tenant-bravo-gmbh", 4711471147114711
+	db := newDatabase().pool(t)
+	type holder struct{ lock sqllock.Lock } // fmt prints its fields without their methods
+	for _, lock := range []sqllock.Lock{
+		sqllock.MariaDB(name), sqllock.MariaDBTry(name), sqllock.Postgres(key), sqllock.PostgresTry(key), {},
+	} {
+		acquirer := sqllock.New(db, lock, time.Second)
+		values := map[string]any{
+			"lock": lock, "pointer": &lock, "within a struct": holder{lock}, "within a slice": []any{lock}, "acquirer": acquirer,
+		}
+		if lease, err := acquirer.Acquire(t.Context()); err == nil {
+			values["lease"] = lease
+			defer lease.Release(t.Context())
+		}
+		for what, v := range values {
+			var out bytes.Buffer
+			for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t"} {
+				fmt.Fprintf(&out, verb+"\n", v)
+			}
+			for _, handler := range []slog.Handler{slog.NewTextHandler(&out, nil), slog.NewJSONHandler(&out, nil)} {
+				slog.New(handler).Info("lock", "lock", v)
+			}
+			encoded, _ := json.Marshal(v)
+			out.Write(encoded)
+			for _, secret := range []string{name, fmt.Sprint(key), fmt.Sprintf("%x", name), fmt.Sprintf("%x", key), "bravo"} {
+				if strings.Contains(strings.ToLower(out.String()), secret) {
+					t.Errorf("%s of %v shows %q:\n%s", what, lock, secret, out.String())
+				}
+			}
+		}
+	}
+}

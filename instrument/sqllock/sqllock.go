@@ -1,0 +1,177 @@
+// Package sqllock makes the advisory locks of a database observable: an
+// instrument.Acquirer over database/sql for pg_advisory_lock of PostgreSQL and
+// GET_LOCK of MariaDB and MySQL.
+//
+// Such a lock lives as long as its session and has no lease: its end is
+// unknown, and nothing but a query tells of a loss. What an application does
+// with its tables under the lock does not belong here.
+package sqllock
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/classify"
+)
+
+// DefaultAnswerTimeout is how long a check may stay unanswered.
+const DefaultAnswerTimeout = 30 * time.Second
+
+// ErrSessionChanged: statements of one connection reach several sessions of
+// the database, or share one with other clients. A lock of a session cannot
+// be held that way.
+var ErrSessionChanged = errors.New("leaderscope: advisory lock: the connection does not keep one database session to itself, as behind a pooler in transaction mode; connect to the database directly, or through a pooler in session mode")
+
+// Option configures New. Nil options are ignored.
+type Option func(*acquirer)
+
+// AnswerTimeout bounds how long a check may stay unanswered,
+// DefaultAnswerTimeout if not set. Then the term ends as lost and the
+// connection is closed. The server frees the lock when it notices that, which
+// takes as long as its own keepalive if the network is silent.
+func AnswerTimeout(d time.Duration) Option { return func(a *acquirer) { a.answerTimeout = d } }
+
+// New takes the lock on a connection of its own, which is out of the pool
+// until the lock is given back. One that waits is out too, so the pool needs
+// room for both. The connection must keep one session of the database to
+// itself: where statements are seen to reach another, as behind a pooler in
+// transaction mode, Acquire fails and a term that is open is lost, with
+// ErrSessionChanged.
+//
+// check is how often the database is asked whether the session of this
+// connection still holds the lock. Each answer counts as one renewal. A check
+// that is not answered until the next is due counts as one that timed out, and
+// is no loss before AnswerTimeout. The checks also keep the server from closing
+// an idle session, as MariaDB does after wait_timeout. Zero never asks; declare
+// instrument.HiddenRenewals then.
+//
+// Every call returns when its context ends, also when the driver does not. A
+// connection whose state is unknown then, or after an error, is closed and not
+// used again, so that no lock stays behind in the pool. A release that fails
+// frees the lock all the same, once the server sees the connection go.
+//
+// Acquire of arguments that make no sense fails and says which.
+func New(db *sql.DB, lock Lock, check time.Duration, opts ...Option) instrument.Acquirer {
+	a := &acquirer{db: db, lock: lock, check: check, answerTimeout: DefaultAnswerTimeout}
+	for _, o := range opts {
+		if o != nil {
+			o(a)
+		}
+	}
+	return a
+}
+
+type acquirer struct {
+	db            *sql.DB
+	lock          Lock
+	check         time.Duration
+	answerTimeout time.Duration
+}
+
+// errCutShort marks a wait that the database ended although the lock was
+// still held by another, by a limit on the time of statements.
+var errCutShort = errors.New("the database ended the wait")
+
+// Classify takes a wait that the database ended for contention, and a
+// connection that cannot hold a lock for a failed backend.
+func (a *acquirer) Classify(err error) (instrument.Reason, bool) {
+	switch {
+	case errors.Is(err, instrument.ErrSessionLost), errors.Is(err, instrument.ErrContended):
+		return 0, false // the sentinels speak for themselves
+	case errors.Is(err, errCutShort):
+		return instrument.ContendedUnlessDone, true
+	case errors.Is(err, ErrSessionChanged):
+		return instrument.BackendError, true
+	}
+	reason, ok := classify.SQLState().Classify(err)
+	return reason, ok && reason == instrument.BackendError
+}
+
+// Acquire implements instrument.Acquirer.
+func (a *acquirer) Acquire(ctx context.Context) (instrument.Lease, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if err := a.validate(); err != nil {
+		return nil, fmt.Errorf("leaderscope: advisory lock: %w", err)
+	}
+	s, err := open(ctx, a.db, a.lock)
+	if err != nil {
+		return nil, fmt.Errorf("leaderscope: advisory lock: connect: %w", err)
+	}
+	if err := s.take(ctx); err != nil {
+		return nil, err
+	}
+	l := newLease(s, a.check, a.answerTimeout)
+	if a.check == 0 {
+		return instrument.NewLease(l.release), nil
+	}
+	return instrument.NewLease(l.release, instrument.WatchWith(l.watch)), nil
+}
+
+func (a *acquirer) validate() error {
+	switch {
+	case a.db == nil:
+		return errors.New("no database: the *sql.DB is nil")
+	case a.lock.kind == nil:
+		return errors.New("no lock: use Postgres, PostgresTry, MariaDB or MariaDBTry")
+	case a.lock.invalid != nil:
+		return a.lock.invalid
+	case a.check < 0:
+		return fmt.Errorf("check every %v: want more than 0, or 0 for never", a.check)
+	case a.answerTimeout <= 0:
+		return fmt.Errorf("AnswerTimeout(%v): want more than 0", a.answerTimeout)
+	}
+	return nil
+}
+
+// take takes the lock. A connection that did not goes back to the pool if its
+// state is known.
+func (s *session) take(ctx context.Context) error {
+	if err := s.identify(ctx); err != nil {
+		s.discard()
+		return fmt.Errorf("leaderscope: advisory lock: %w", err)
+	}
+	answer, err := s.ask(ctx, s.lock.kind.take)
+	switch {
+	case err == nil && answer == taken:
+		return nil
+	case err == nil && answer == refused:
+		_ = s.conn.Close()
+		return instrument.ErrContended
+	}
+	s.discard() // the lock may be ours after all
+	switch {
+	case err != nil:
+		return s.lock.notTaken(err)
+	case answer == null:
+		return s.lock.notTaken(errNull)
+	default:
+		return ErrSessionChanged
+	}
+}
+
+// errNull: GET_LOCK answers so when a limit on the time of statements or an
+// administrator ends its wait, and when it fails.
+var errNull = errors.New("the database answered NULL")
+
+// notTaken says what an error of the statement that takes the lock means.
+func (l Lock) notTaken(err error) error {
+	classifier := classify.SQLState()
+	if l.waits {
+		classifier = classify.SQLStateWaiting()
+	}
+	reason, ok := classifier.Classify(err)
+	switch {
+	case l.waits && err == errNull, ok && reason == instrument.ContendedUnlessDone:
+		return fmt.Errorf("leaderscope: advisory lock: %w: %w", errCutShort, err)
+	case ok && reason == instrument.Contended:
+		return fmt.Errorf("%w: %w", instrument.ErrContended, err)
+	default:
+		return fmt.Errorf("leaderscope: advisory lock: %w", err)
+	}
+}

@@ -1,0 +1,175 @@
+package redact
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Policy maps names to labels. The same name gives the same label for the
+// whole life of a Policy. It never changes and is safe for concurrent use.
+// Printed, it shows its Info and no key. The zero Policy is Constant().
+//
+// A policy that was made from a malformed rule or an unsuitable key says so in
+// Err, and is safe to use by mistake: all its labels are "redacted", it
+// computes no hash, and its Info has no key. instrument.New refuses it.
+type Policy struct {
+	policy             string      // empty: PolicyConstant
+	primary, secondary *pseudonyms // nil without the key, or when err is set
+	rules              []Rule
+	err                error
+}
+
+// Constant gives every name that no rule covers the label "redacted". It needs
+// no key, and nothing of the name leaves the process. Err reports malformed
+// rules.
+//
+// Package instrument uses Constant(Literals()) where it is given no policy:
+// constants of the program are their own labels, and names made at run time
+// are "redacted".
+func Constant(rules ...Rule) *Policy { return newPolicy(PolicyConstant, nil, rules) }
+
+// Raw publishes names as they are, made valid: at most 128 bytes, no control
+// characters, no reserved label. Use it where names are fixed words of the
+// program. Err reports malformed rules.
+func Raw(rules ...Rule) *Policy { return newPolicy(PolicyRaw, nil, rules) }
+
+// Hash publishes "<id>:" and 16 hex digits of HMAC-SHA256 over the name. All
+// replicas need the same key, at least MinKeySize random bytes, and the same
+// id, 1 to 16 letters, digits, '-' or '_'. Err reports a key that is too short
+// or not random, an unsuitable id and malformed rules; errors about the key
+// wrap ErrKey. There is no policy without a proper key: an unkeyed hash of a
+// name that can be guessed hides nothing, and a key made at start would give
+// every replica its own labels. The key itself is not kept.
+func Hash(key []byte, id string, rules ...Rule) *Policy {
+	primary, err := newPseudonyms(key, id, "the key")
+	p := newPolicy(PolicyHash, err, rules)
+	if p.err == nil {
+		p.primary = primary
+	}
+	return p
+}
+
+func newPolicy(policy string, err error, rules []Rule) *Policy {
+	p := &Policy{policy: policy, rules: slices.Clone(rules), err: err}
+	for i, r := range p.rules {
+		err := r.err
+		if err == nil && r.policy == PolicyHash && policy != PolicyHash {
+			err = errors.New("Hashed needs a key: give the rules to Hash")
+		}
+		if err != nil {
+			p.err = errors.Join(p.err, fmt.Errorf("leaderscope: rule %d: %w", i+1, err))
+		}
+	}
+	return p
+}
+
+// WithSecondary returns the policy with a second key, for a rotation: Label,
+// Literal and all that is published stay with the first key, and Labels gives
+// the labels of both. A replica that lacks the coming key so fails when it
+// starts, ahead of the switch.
+//
+// Err of the returned policy reports a secondary key or id that is unsuitable
+// or that of the first key, and a policy that was not made by Hash; these
+// errors wrap ErrKey. Errors of the policy itself stay.
+func (p *Policy) WithSecondary(key []byte, id string) *Policy {
+	with := *p
+	secondary, err := newPseudonyms(key, id, "the secondary key")
+	switch {
+	case p.Info().Policy != PolicyHash:
+		err = fmt.Errorf("%w: a secondary key needs a policy made by Hash", ErrKey)
+	case err == nil && p.primary != nil && (secondary.id == p.primary.id || secondary.check == p.primary.check):
+		err = fmt.Errorf("%w: the secondary key or its id is that of the primary; make a new key under a new id", ErrKey)
+	}
+	if with.err = errors.Join(p.err, err); with.err != nil {
+		with.primary, with.secondary = nil, nil
+		return &with
+	}
+	with.secondary = secondary
+	return &with
+}
+
+// Err reports what is wrong with the key, its id or the rules, all of it at
+// once; nil when the policy can be used. No error shows a key or a name.
+func (p *Policy) Err() error { return p.err }
+
+// Info describes the policy. A policy with an error has no key.
+func (p *Policy) Info() Info {
+	info := Info{Policy: p.policy}
+	if p.policy == "" {
+		info.Policy = PolicyConstant
+	}
+	if p.primary != nil {
+		info.KeyID, info.KeyCheck = p.primary.id, p.primary.check
+	}
+	if p.secondary != nil {
+		info.SecondaryID, info.SecondaryCheck = p.secondary.id, p.secondary.check
+	}
+	return info
+}
+
+// Label returns the label of a name that was made at run time, whatever bytes
+// it consists of. The rule Literals does not cover it. Each call computes the
+// label again: callers keep it with the lock.
+func (p *Policy) Label(name string) Label { return p.label(name, madeAtRunTime, p.primary) }
+
+// Literal returns the label of a name that is a constant of the program. The
+// rule Literals covers it, and so do all other rules. Never give it a name
+// that was made from data: a policy may let constants through as they are.
+func (p *Policy) Literal(name string) Label { return p.label(name, literal, p.primary) }
+
+// Labels returns Label and, where it depends on the key, the label that the
+// name has under the secondary key, for those who look for one lock on both
+// sides of a rotation: one or two labels.
+func (p *Policy) Labels(name string) []Label { return p.labels(name, madeAtRunTime) }
+
+// LiteralLabels is Labels for a name that is a constant of the program.
+func (p *Policy) LiteralLabels(name string) []Label { return p.labels(name, literal) }
+
+func (p *Policy) labels(name string, origin origin) []Label {
+	labels := []Label{p.label(name, origin, p.primary)}
+	if p.secondary != nil {
+		if l := p.label(name, origin, p.secondary); l != labels[0] {
+			labels = append(labels, l)
+		}
+	}
+	return labels
+}
+
+func (p *Policy) label(name string, origin origin, key *pseudonyms) Label {
+	if p.err != nil {
+		return Label{Text: Redacted, Shared: true}
+	}
+	policy, family := p.policy, ""
+	for _, r := range p.rules {
+		if r.covers(name, origin) {
+			policy, family = r.policy, r.family
+			break
+		}
+	}
+	switch {
+	case policy == PolicyHash:
+		return Label{Text: key.label(name), Family: family}
+	case policy == PolicyRaw:
+		return Label{Text: single(name), Family: family}
+	case family != "":
+		return Label{Text: family, Family: family, Shared: true}
+	default:
+		return Label{Text: Redacted, Shared: true}
+	}
+}
+
+// String describes the policy by its Info.
+func (p *Policy) String() string {
+	text := "redact." + p.Info().Policy
+	for _, key := range []*pseudonyms{p.primary, p.secondary} {
+		if key != nil {
+			text += " " + key.id + "/" + key.check
+		}
+	}
+	return text
+}
+
+// Format writes String, whatever the verb.
+func (p *Policy) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, p.String()) }
