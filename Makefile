@@ -45,8 +45,9 @@ bench: ## Print what the recording path costs, as ratios of one run
 query-cost: ## Write docs/query-cost.md: panels on a real Prometheus, rules in its engine (needs prometheus; ten minutes)
 	cd internal/querycost && go run . -out ../../docs/query-cost.md
 
-mutation: ## Seed faults into the election core, one at a time; each must fail a test
-	go run ./internal/mutation
+mutation: ## Change the code in one place after another; tests must notice (about 20 minutes; options in MUTATION)
+	@go build -o bin/mutation ./internal/mutation
+	@./bin/mutation $(MUTATION)
 
 screenshots: ## Draw docs/images from the demo's data (about four minutes; needs prometheus and DRAW)
 	./scripts/screenshots

@@ -1,62 +1,275 @@
 package main
 
-// faults are changes for the worse that somebody could make in good faith.
+// faults are changes for the worse that somebody could make in good faith,
+// and that the changes made by program do not include.
 var faults = []fault{
-	{"active counts lapsed leases", "termstate.go", "return t.stoppedAt() == 0 && !t.lapsed(now)", "return t.stoppedAt() == 0"},
-	{"active stays while the release is under way", "termstate.go", "return t.stoppedAt() == 0 && !t.lapsed(now)", "return !t.ended && !t.lapsed(now)"},
-	{"lease end counts from the answer", "attempt.go", "end := e.leaseEnd(l, can, y.start)", "end := e.leaseEnd(l, can, now)"},
-	{"an attempt that waited is part of the lease", "attempt.go", "	return min(max(began, end.add(-e.set.lease)), now)\n", "	return began\n"},
-	{"lease end of a renewal counts from the answer", "term.go", "end = t.e.leaseEnd(t.lease, can, start)", "end = t.e.leaseEnd(t.lease, can, t.e.m.now())"},
-	{"headroom is clamped at zero", "reading.go", "r.headroom = first.sub(now).Seconds()", "r.headroom = max(first.sub(now).Seconds(), 0)"},
-	{"headroom is zero before the first term", "reading.go", "r.headroom = math.NaN()", "r.headroom = math.Floor(0)"},
-	{"headroom of several terms is the latest", "reading.go", "t.leaseEnd < first", "t.leaseEnd > first"},
-	{"the caller's context decides ahead of contention", "classify.go", "(done == nil || e.contextError(err) == nil)", "done == nil"},
-	{"a cancelled caller is a backend error", "classify.go", "return catalog.CanceledAttempt", "return BackendError"},
-	{"a library's own deadline is the caller's", "term.go", "t.e.renewalResult(t.classifier(), err, ctx.Err())", "t.e.renewalResult(t.classifier(), err, t.e.contextError(err))"},
-	{"a refused extension is an error", "classify.go", "	if e.gone(own, err) {\n		return catalog.RenewalLost\n	}\n", ""},
-	{"a lost renewal does not end the term", "term.go", "		x, ended = t.end(now, catalog.Lost)\n	}\n	s.unlock(ctx)\n	if result", "	}\n	s.unlock(ctx)\n	if result"},
-	{"renewals go on counting after the end", "term.go", "	if t.stoppedAt() != 0 {\n		s.mu.Unlock()\n		return\n	}\n	t.settle(now)\n	if t.recorded {", "	t.settle(now)\n	if t.recorded {"},
-	{"a phantom leader is an acquisition", "attempt.go", "dead = isClosed(lost)", "dead = false && isClosed(lost)"},
-	{"a panic in the elector leaves the attempt pending", "election.go", "			at.fail(ctx, catalog.Panicked)\n", ""},
-	{"a panic in the body keeps the lock", "election.go", "		released := e.releaseDetached(ctx, t, now)\n", "		if !returned {\n			return\n		}\n		released := e.releaseDetached(ctx, t, now)\n"},
-	{"a panic in the body is no failure", "work.go", "		return catalog.FailedWithPanic, true", "		return 0, false"},
-	{"a body that obeys cancellation has failed", "work.go", "case err == nil, canceled && ctx.Err() != nil:", "case err == nil:"},
-	{"running is not restored", "work.go", "	s.running--\n", ""},
-	{"work after loss counts only at the end of the body", "series.go", "			t.settle(now)\n", "			if t.bodies() == 0 {\n				t.settle(now)\n			}\n"},
-	{"work after loss counts from the notice, not from the lease end", "termstate.go", "	if t.leaseEnd != 0 && (stopped > t.leaseEnd || stopped == 0 && now >= t.leaseEnd) {\n		return t.leaseEnd\n	}\n", ""},
-	{"work after loss counts twice", "termstate.go", "	t.x.accrued = max(t.x.accrued, now)\n", ""},
-	{"each scrape counts the overrun again", "termstate.go", "		t.overran = true\n", ""},
-	{"overruns are not counted", "termstate.go", "		t.e.s.overruns++\n", ""},
-	{"a job beyond its lease was released in time", "term.go", "		cause = catalog.Expired\n", ""},
-	{"not the owner is an error of the release", "term.go", "		return catalog.ReleaseNotOwner\n", "		return catalog.ReleaseError\n"},
-	{"a second unlock counts again", "term.go", "		t.released = result != catalog.ReleaseError\n", ""},
-	{"lease usage is not recorded at the release", "term.go", "	t.settle(stopped)\n	t.used(stopped)\n", "	t.settle(stopped)\n"},
-	{"lease usage is not recorded at a renewal", "term.go", "		t.used(now)\n		t.extend(start, end)", "		t.extend(start, end)"},
-	{"a loss does not reach the body's context", "termstate.go", "		x.cancel(why)\n", ""},
-	{"a loss reaches the first context alone", "termstate.go", "			cancel(why)\n", "			_ = cancel\n"},
-	{"a loss that is told twice ends the term twice", "term.go", "	if t.stoppedAt() != 0 {\n		s.mu.Unlock()\n		return\n	}\n	t.settle(now)\n	x, ended := t.end(now, end)", "	t.ended = false\n	t.settle(now)\n	x, ended := t.end(now, end)"},
-	{"a lower fencing token goes unseen", "termstate.go", "		e.s.seldom().regressions++\n", ""},
-	{"the pending age is the youngest attempt's", "reading.go", "oldest = min(oldest, at.start)", "oldest = e.attempts.first.start"},
-	{"a forgotten handle goes on counting", "attempt.go", "f.start.Swap(-1)", "f.start.Swap(0)"},
-	{"two attempts at once count as one", "attempt.go", "		y.at = e.begin(y.start, nil)\n", ""},
-	{"an attempt that ended stays in flight", "attempt.go", "f.start.CompareAndSwap(int64(start), 0)", "f.start.Load() == int64(start)"},
-	{"forgetting one handle takes the other's series", "middleware.go", "gone := s.handles == nil && m.series[s.label] == s", "gone := m.series[s.label] == s"},
-	{"forgetting keeps the handle's terms", "election.go", "		t.recorded = false // the term itself goes on\n", ""},
-	{"no cap on labels", "names.go", "	return n < m.maxLabels\n", "	return n >= 0\n"},
-	{"names folded into the overflow go uncounted", "names.go", "	m.overflows++\n", ""},
-	{"two names of one label pass for one lock", "names.go", "	s.shown.Store(&shown)\n", "	_ = shown\n"},
-	{"a collision depends on which name came first", "names.go", "	shown += redact.Wildcard\n", "	shown = redact.Overflow\n"},
-	{"the cap is logged for each name", "names.go", "if m.overflows > 1 || m.logger == nil {", "if m.logger == nil {"},
-	{"families made of names are series each", "names.go", "	case len(*w) >= limit:\n		return redact.Overflow\n", ""},
-	{"each name beyond the cap keeps a handle", "elections.go", "	if e == nil || e.s != s {", "	if true {"},
-	{"a forgotten handle is found again", "middleware.go", "		e.of.drop(e)\n", "		_ = e.of\n"},
-	{"names of shared handles are remembered without end", "elections.go", "	if es.remembered < maxRemembered {", "	if true {"},
-	{"a printed term shows its lease", "print.go", "func (t *Term) Format(", "func (t *Term) format("},
-	{"a panicking redactor reaches the caller", "middleware.go", "	defer m.contain(func() { label = redact.Label{Text: redact.Redacted, Shared: true} })\n", ""},
-	{"a slow logger blocks", "log.go", "	if len(q.waiting) >= maxQueuedLogs {\n		q.fault()\n		return\n	}\n	q.waiting = append(q.waiting, r)", "	q.write(r)"},
-	{"an unseen state is not leading", "observe.go", "	case o.Err != nil:\n		if t != nil {\n			sink{t}.RenewalFailed(o.Err)\n		}\n", ""},
-	{"a term that passed unseen is the old one", "observe.go", "	return ok && known != token\n", "	return ok && known > token\n"},
-	{"a lock left to its TTL stays open for ever", "termstate.go", "	expired := t.expirePredecessors(now)\n", "	var expired []ending\n"},
-	{"a held leadership without visible renewals lapses", "attempt.go", "e.set.mode == catalog.ModeHold && can&(canRenew|canWatch) == 0", "false && can&(canRenew|canWatch) == 0"},
-	{"an optimistic update counts by itself", "tentative.go", "	t.held = err\n", "	t.held = err\n	t.sink.RenewalFailed(err)\n"},
+	// What is known of one lock.
+	{
+		what: "active counts lapsed leases", folder: "instrument/internal/lock", in: "State.Active",
+		good: "!t.ended && t.Stopped() == 0 && !s.pastEnd(t, now)", bad: "!t.ended && t.Stopped() == 0",
+	},
+	{
+		what: "active stays while the release is under way", folder: "instrument/internal/lock", in: "State.Active",
+		good: "!t.ended && t.Stopped() == 0 && !s.pastEnd(t, now)", bad: "!t.ended && !s.pastEnd(t, now)",
+	},
+	{
+		what: "an attempt that waited is part of the lease", folder: "instrument/internal/lock", in: "wonAt",
+		good: "return min(max(start, end.Add(-length)), now)", bad: "return start",
+	},
+	{
+		what: "a wait longer than the lease is born dead", folder: "instrument/internal/lock", in: "State.Win",
+		good: "end == 0 && !w.Observed && !w.Endless && w.Now.Sub(start) < length", bad: "end == 0 && !w.Observed && !w.Endless",
+	},
+	{
+		what: "a lease that never ends has an end", folder: "instrument/internal/lock", in: "EndOf",
+		good: "length <= 0 || length > Horizon", bad: "length <= 0",
+	},
+	{
+		what: "instants overflow", folder: "instrument/internal/lock", in: "Instant.Add",
+		good: "return math.MaxInt64", bad: "return sum",
+	},
+	{
+		what: "a held leadership whose renewals are unseen lapses", folder: "instrument/internal/lock", in: "State.End",
+		good: "s.Params.Hidden || s.Params.Hold && !t.sighted", bad: "s.Params.Hidden",
+	},
+	{
+		what: "renewals that the library hides give an end", folder: "instrument/internal/lock", in: "State.End",
+		good: "s.Params.Hidden || s.Params.Hold && !t.sighted", bad: "s.Params.Hold && !t.sighted",
+	},
+	{
+		what: "the first renewal that is seen proves the end before it", folder: "instrument/internal/lock", in: "State.becomeSighted",
+		good: "if s.End(t) == 0 { t.end = 0 }", bad: "",
+	},
+	{
+		what: "an answer out of order moves the end back", folder: "instrument/internal/lock", in: "State.extend",
+		good: "r.Sent != 0 && r.Sent < decided", bad: "false",
+	},
+	{
+		what: "a renewal whose sending is unknown moves the end back", folder: "instrument/internal/lock", in: "State.extend",
+		good: "r.Sent != 0 || end == 0 || t.end == 0 || end > t.end", bad: "true",
+	},
+	{
+		what: "a lock left to its lease overran", folder: "instrument/internal/lock", in: "State.settleOverrun",
+		good: "ran > end && (s.Params.Hold || t.has().bodies > 0 || t.renewed || t.has().renewing > 0)", bad: "ran > end",
+	},
+	{
+		what: "a lock left to its lease stays open for ever", folder: "instrument/internal/lock", in: "State.settle",
+		good: "s.endsWithLease(t, now)", bad: "false",
+	},
+	{
+		what: "a late renewal finds its term closed", folder: "instrument/internal/lock", in: "State.endsWithLease",
+		good: "return now >= end.Add(end.Sub(t.sent))", bad: "return true",
+	},
+	{
+		what: "work after loss counts from the notice, not from the lease end", folder: "instrument/internal/lock", in: "State.Lost",
+		good: "runs && how != Gone && how != StoppedAndGone", bad: "false",
+	},
+	{
+		what: "a lock that another has protects until its lease ends", folder: "instrument/internal/lock", in: "State.Lost",
+		good: "runs && how != Gone && how != StoppedAndGone", bad: "runs",
+	},
+	{
+		what: "work after loss counts twice", folder: "instrument/internal/lock", in: "State.accrue",
+		good: "more.accrued = max(more.accrued, now)", bad: "_ = more",
+	},
+	{
+		what: "each scrape counts the overrun again", folder: "instrument/internal/lock", in: "State.overrun",
+		good: "t.overran = true", bad: "",
+	},
+	{
+		what: "a job beyond its lease was released in time", folder: "instrument/internal/lock", in: "State.Released",
+		good: "cause = catalog.Expired", bad: "cause = catalog.Released",
+	},
+	{
+		what: "a release that failed is released", folder: "instrument/internal/lock", in: "State.Released",
+		good: "cause = catalog.ReleaseFailed", bad: "cause = catalog.Released",
+	},
+	{
+		what: "a second unlock counts again", folder: "instrument/internal/lock", in: "State.Released",
+		good: "t.returned = result != catalog.ReleaseError", bad: "t.returned = false",
+	},
+	{
+		what: "a lost renewal does not end the term", folder: "instrument/internal/lock", in: "State.Renewed",
+		good: "s.close(t, r.Now, catalog.Lost, false)", bad: "",
+	},
+	{
+		what: "renewals count after the end", folder: "instrument/internal/lock", in: "State.Renewed",
+		good: "(t.ended || t.Stopped() != 0) && !s.revive(t, r)", bad: "false",
+	},
+	{
+		what: "a win of one slot ends another's", folder: "instrument/internal/lock", in: "State.supersede",
+		good: "1 - max(s.Params.MaxLeaders, 1)", bad: "0",
+	},
+	{
+		what: "tokens of slots are compared", folder: "instrument/internal/lock", in: "State.fence",
+		good: "s.fenced && token < s.token && s.Params.MaxLeaders <= 1", bad: "s.fenced && token < s.token",
+	},
+	{
+		what: "jitter of a measured length shows", folder: "instrument/internal/lock", in: "State.learn",
+		good: "s.granted = length.Round(time.Millisecond)", bad: "s.granted = length",
+	},
+	{
+		what: "a declared length is believed ahead of the granted one", folder: "instrument/internal/lock", in: "State.length",
+		good: "s.granted > 0", bad: "s.granted > 0 && s.Params.Lease == 0",
+	},
+	{
+		what: "jitter of a look is a renewal", folder: "instrument/internal/lock", in: "State.slackOf",
+		good: "return o.Now.Sub(o.Asked) + resolution", bad: "return 0",
+	},
+	{
+		what: "a shorter end that was seen is ignored", folder: "instrument/internal/lock", in: "State.Steady",
+		good: "end.Sub(o.End) > seen.slack", bad: "false",
+	},
+	{
+		what: "headroom of several terms is the latest", folder: "instrument/internal/lock", in: "State.addTerms",
+		good: "!f.LeftKnown || left < f.Left", bad: "!f.LeftKnown || left > f.Left",
+	},
+	{
+		what: "the pending age is the youngest attempt's", folder: "instrument/internal/lock", in: "State.addAttempts",
+		good: "f.PendingAge = max(f.PendingAge, now.Sub(start))", bad: "f.PendingAge = now.Sub(start)",
+	},
+	{
+		what: "a forgotten lock counts on", folder: "instrument/internal/lock", in: "State.Retire",
+		good: "s.retired = true", bad: "",
+	},
+
+	// Names and labels.
+	{
+		what: "no cap on labels", folder: "instrument/internal/registry", in: "Registry.hasRoom",
+		good: "return n < r.max", bad: "return n >= 0",
+	},
+	{
+		what: "names folded into the overflow are not counted", folder: "instrument/internal/registry", in: "Registry.place",
+		good: "r.overflows++", bad: "",
+	},
+	{
+		what: "the cap is logged for each name", folder: "instrument/internal/registry", in: "Registry.place",
+		good: "r.overflows == 1", bad: "true",
+	},
+	{
+		what: "two names of one label pass for one lock", folder: "instrument/internal/registry", in: "Registry.place",
+		good: "!b.shared && b.locks != nil && (label.Shared || b.locks.name != name)", bad: "false",
+	},
+	{
+		what: "a collision makes a second label beside the shared one", folder: "instrument/internal/registry", in: "Registry.collide",
+		good: "to == nil", bad: "true",
+	},
+	{
+		what: "families made of names are series each", folder: "instrument/internal/registry", in: "words.bound",
+		good: "len(*w) >= limit", bad: "false && len(*w) >= limit",
+	},
+	{
+		what: "names under a shared label are kept without end", folder: "instrument/internal/registry", in: "Label.join",
+		good: "b.shared && b.count >= b.sweepAt", bad: "false",
+	},
+	{
+		what: "what a folded lock has counted is gone", folder: "instrument/internal/registry", in: "Label.fold",
+		good: "f.Totals.Add(&kept.Totals)", bad: "",
+	},
+	{
+		what: "a name stays in the overflow for ever", folder: "instrument/internal/registry", in: "Registry.findLent",
+		good: "l != nil && r.roomy.Load() && l.LabelText() == redact.Overflow", bad: "false",
+	},
+	{
+		what: "a forgotten handle is found again", folder: "instrument/internal/registry", in: "Registry.Forget",
+		good: "r.names.forget(l)", bad: "",
+	},
+	{
+		what: "a shared label has a token", folder: "instrument/internal/registry", in: "Label.read",
+		good: "into.Fenced = false", bad: "",
+	},
+
+	// Calls and contexts.
+	{
+		what: "the backend is told before the contexts end", folder: "instrument", in: "Term.release",
+		good: "if first { t.tell(ErrReleased) }", bad: "",
+	},
+	{
+		what: "a loss does not reach the body's context", folder: "instrument", in: "Term.tell",
+		good: "if body != nil { body(why) }", bad: "",
+	},
+	{
+		what: "a loss does not reach the other bodies", folder: "instrument", in: "Term.tell",
+		good: "for _, cancel := range others { cancel(why) }", bad: "",
+	},
+	{
+		what: "a body that has returned is kept", folder: "instrument", in: "work.end",
+		good: "w.place != nil", bad: "false",
+	},
+	{
+		what: "a renewal that finds the lock lost does not end the body's context", folder: "instrument", in: "Term.renewed",
+		good: "if ended { t.finish(&lossError{err}) }", bad: "",
+	},
+	{
+		what: "lease end of a renewal counts from the answer", folder: "instrument", in: "Term.Renew",
+		good: "r := lock.Renewal{Result: result, Sent: sent, OnDemand: true}", bad: "r := lock.Renewal{Result: result, Sent: t.e.m.now(), OnDemand: true}",
+	},
+	{
+		what: "a phantom leader is an acquisition", folder: "instrument", in: "Election.lossOf",
+		good: "return lost, true", bad: "return lost, false",
+	},
+	{
+		what: "a panic in the elector leaves the attempt pending", folder: "instrument", in: "Election.acquire",
+		good: "at.fail(ctx, catalog.Panicked)", bad: "",
+	},
+	{
+		what: "a panic in the body keeps the lock", folder: "instrument", in: "Election.Run",
+		good: "e.set.KeepUntilExpiry", bad: "e.set.KeepUntilExpiry || !returned",
+	},
+	{
+		what: "a panic in the body is no failure", folder: "instrument", in: "Election.bodyFailure",
+		good: "return catalog.FailedWithPanic, true", bad: "return 0, false",
+	},
+	{
+		what: "a body that obeys cancellation has failed", folder: "instrument", in: "Election.saysStopped",
+		good: "return true", bad: "return false",
+	},
+	{
+		what: "the caller's context decides ahead of contention", folder: "instrument", in: "Election.reasonFor",
+		good: "done == nil || e.contextError(err) == nil", bad: "done == nil",
+	},
+	{
+		what: "a cancelled caller is a backend error", folder: "instrument", in: "Election.reasonFor",
+		good: "return catalog.CanceledAttempt", bad: "return BackendError",
+	},
+	{
+		what: "an error that nobody declared is a failed backend", folder: "instrument", in: "Election.reasonFor",
+		good: "return Unknown", bad: "return BackendError",
+	},
+	{
+		what: "a deadline is a loss", folder: "instrument", in: "Election.gone",
+		good: "e.contextError(err) != nil", bad: "false",
+	},
+	{
+		what: "a failed look without a term is dropped", folder: "instrument", in: "Election.ObserveUnknown",
+		good: "e.lock.Refused(reason)", bad: "",
+	},
+	{
+		what: "a term that passed unseen is the old one", folder: "instrument", in: "Term.differs",
+		good: "ok && known != token", bad: "ok && known > token",
+	},
+	{
+		what: "a slow logger blocks", folder: "instrument", in: "logQueue.put",
+		good: "if len(q.waiting) >= maxQueuedLogs { _ }; q.waiting = append(q.waiting, _1)", bad: "q.write(_1)",
+	},
+	{
+		what: "a panicking redactor reaches the caller", folder: "instrument", in: "Middleware.label",
+		good: "defer m.contain(_)",
+	},
+	{
+		what: "a panicking Lost reaches the caller", folder: "instrument", in: "Middleware.lostOf",
+		good: "defer m.contain(_)",
+	},
+	{
+		what: "a printed term shows its lease", folder: "instrument", in: "Term.Format",
+		good: "io.WriteString(f, t.String())", bad: "fmt.Fprint(f, t.lease)",
+	},
+	{
+		what: "headroom is clamped at zero", folder: "instrument/internal/reading", in: "output.lease",
+		good: "o.value(catalog.LeaseHeadroom, r.Left.Seconds())", bad: "o.value(catalog.LeaseHeadroom, max(r.Left.Seconds(), 0))",
+	},
+	{
+		what: "histograms are there before their first observation", folder: "instrument/internal/reading", in: "output.histogram",
+		good: "d.Bucket(i) != 0", bad: "d.Bucket(i) >= 0",
+	},
 }

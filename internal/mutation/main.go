@@ -1,112 +1,77 @@
-// Command mutation seeds one fault after another into the election core and
-// runs the core's tests on it: each fault must make a test fail. It changes
-// no file; the faulty source goes to the compiler as an overlay.
+// Command mutation measures the tests: it changes the code in one place after
+// another and expects a test to fail. Most changes are made by program from
+// the syntax tree, the others are written by hand in faults.go. It changes no
+// file; the changed source goes to the compiler as an overlay.
+//
+// It exits with 1 when too many mutants or any hand-written fault survive, and
+// with 2 when it cannot judge: the tests fail without a mutant, or an entry
+// in faults.go or equivalents.go no longer matches the code.
 package main
 
 import (
-	"bytes"
-	"encoding/json"
+	"context"
+	"flag"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
+	"os/signal"
+	"runtime"
+	"time"
 )
 
-// fault replaces one text in a file of package instrument.
-type fault struct {
-	what, file, good, bad string
-}
+// rooms are the top folders whose packages are mutated.
+var rooms = []string{"exporter", "instrument", "redact"}
 
 func main() {
-	survived := 0
-	sources := make([]source, len(faults))
-	for i, f := range faults { // all of them before the first test runs
-		var err error
-		if sources[i], err = f.source(); err != nil {
-			fmt.Fprintf(os.Stderr, "mutation %d (%s): %v\n", i+1, f.what, err)
-			os.Exit(2)
-		}
-	}
-	for i, f := range faults {
-		caught, err := f.try(sources[i])
-		if err != nil {
-			fmt.Fprintf(os.Stderr, "mutation %d (%s): %v\n", i+1, f.what, err)
-			os.Exit(2)
-		}
-		verdict := "caught by " + caught
-		if caught == "" {
-			verdict = "SURVIVED"
-			survived++
-		}
-		fmt.Printf("%2d  %-70s %s\n", i+1, f.what, verdict)
-	}
-	fmt.Printf("%d faults, %d survived\n", len(faults), survived)
-	if survived > 0 {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	good, err := start(ctx, os.Args[1:])
+	switch {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "mutation:", err)
+		os.Exit(2)
+	case !good:
 		os.Exit(1)
 	}
 }
 
-// source is a file and what it says.
-type source struct {
-	path string
-	text []byte
-}
-
-// source reads the file of the fault, which must hold its text once.
-func (f fault) source() (s source, err error) {
-	if s.path, err = filepath.Abs(filepath.Join("instrument", f.file)); err != nil {
-		return s, err
+func start(ctx context.Context, args []string) (good bool, err error) {
+	flags := flag.NewFlagSet("mutation", flag.ExitOnError)
+	pattern := flags.String("package", "", "mutate these packages only, such as redact/...,exporter/prom")
+	sample := flags.Int("n", 12, "mutants per package; 0 leaves the hand-written faults")
+	everything := flags.Bool("all", false, "try every mutant, without a budget")
+	seed := flags.Int64("seed", 1, "chooses the sample")
+	jobs := flags.Int("jobs", min(2, runtime.NumCPU()), "mutants at a time")
+	budget := flags.Duration("budget", 20*time.Minute, "start no mutant after this long; 0 disables")
+	list := flags.Bool("list", false, "list the possible mutants and run none")
+	verbose := flags.Bool("v", false, "list every verdict")
+	_ = flags.Parse(args)
+	if flags.NArg() > 0 || *jobs < 1 || *sample < 0 {
+		return false, fmt.Errorf("unexpected arguments %q; valid flags: mutation -h", args)
 	}
-	if s.text, err = os.ReadFile(s.path); err != nil {
-		return s, err
+	if *everything {
+		*sample, *budget = -1, 0
 	}
-	if n := bytes.Count(s.text, []byte(f.good)); n != 1 {
-		return s, fmt.Errorf("%s holds the text to replace %d times, want once: %q", f.file, n, f.good)
-	}
-	return s, nil
-}
-
-// try returns the first test that fails on the fault; empty when none does.
-func (f fault) try(s source) (string, error) {
-	dir, err := os.MkdirTemp("", "mutation")
+	root, err := os.Getwd()
 	if err != nil {
-		return "", err
+		return false, err
 	}
-	defer os.RemoveAll(dir)
-	mutant := filepath.Join(dir, f.file)
-	if err := os.WriteFile(mutant, bytes.Replace(s.text, []byte(f.good), []byte(f.bad), 1), 0o644); err != nil {
-		return "", err
-	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {s.path: mutant}})
+	c, err := prepare(ctx, config{
+		root: root, rooms: rooms,
+		pattern: *pattern, sample: *sample, seed: *seed, jobs: *jobs, budget: *budget, slack: 10 * time.Second,
+		faults: faults, equivalents: equivalents, progress: os.Stderr,
+	})
 	if err != nil {
-		return "", err
+		return false, err
 	}
-	overlayFile := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(overlayFile, overlay, 0o644); err != nil {
-		return "", err
+	if *list {
+		c.list(os.Stdout)
+		return true, nil
 	}
-	return failing(exec.Command("go", "test", "-overlay", overlayFile, "-vet=off", "-timeout=60s", "-short", "./instrument"))
+	if err := c.run(ctx); err != nil {
+		return false, err
+	}
+	return c.report(os.Stdout, *verbose), nil
 }
 
-func failing(cmd *exec.Cmd) (string, error) {
-	out, err := cmd.CombinedOutput()
-	if err == nil {
-		return "", nil
-	}
-	for line := range strings.Lines(string(out)) {
-		if name, ok := strings.CutPrefix(line, "--- FAIL: "); ok {
-			return strings.Fields(name)[0], nil
-		}
-	}
-	switch text := string(out); {
-	case strings.Contains(text, "[build failed]"):
-		return "", fmt.Errorf("the fault does not compile:\n%s", out)
-	case strings.Contains(text, "panic: test timed out"):
-		return "a test that never ends", nil
-	case strings.Contains(text, "panic:"), strings.Contains(text, "fatal error:"):
-		return "a test that panics", nil
-	default:
-		return "", fmt.Errorf("no test named in:\n%s", out)
-	}
-}
+// buildJobs shares the processors among the mutants that are built at a time.
+func buildJobs(jobs int) int { return max(1, runtime.NumCPU()/jobs) }

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// tiny unpacks the small module and returns a configuration for all of it.
+func tiny(t *testing.T) config {
+	t.Helper()
+	archive, err := txtar.ParseFile("testdata/module.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if err := txtar.Write(archive, root); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOWORK", "off")
+	return config{root: root, rooms: []string{"core"}, sample: -1, jobs: 2, slack: 3 * time.Second, progress: io.Discard}
+}
+
+var clampAtTheLimit = equivalent{
+	change{folder: "core", in: "Clamp", kind: swapComparison, old: "if n > limit", new: "if n >= limit"},
+	"at the limit both ways return the limit",
+}
+
+func TestEveryMutantOfASmallModuleMeetsItsFate(t *testing.T) {
+	c := tiny(t)
+	c.equivalents = []equivalent{clampAtTheLimit}
+	c.faults = []fault{
+		{what: "a clamp returns less", folder: "core", in: "Clamp", good: "return limit", bad: "return limit - 1"},
+		{what: "a positive number has no sign", folder: "core", in: "Sign", good: "return +1", bad: "return 0"},
+	}
+	got, good := campaignReport(t, c)
+	if good {
+		t.Error("the report is good although a hand-written fault survived")
+	}
+	golden(t, "testdata/report.txt", got)
+}
+
+func TestTheReportIsGoodWhenAllFaultsAreKilled(t *testing.T) {
+	c := tiny(t)
+	c.sample, c.pattern = 0, "core"
+	c.faults = []fault{{what: "a clamp returns less", folder: "core", in: "Clamp", good: "return limit", bad: "return limit - 1"}}
+	if got, good := campaignReport(t, c); !good {
+		t.Errorf("the report is not good:\n%s", got)
+	}
+}
+
+func TestABudgetLeavesOutWhatWouldStartLater(t *testing.T) {
+	c := tiny(t)
+	c.pattern, c.budget = "core/nested", time.Nanosecond
+	got, good := campaignReport(t, c)
+	if want := "the budget of 1ns left out 5 mutants\n"; !strings.Contains(got, want) {
+		t.Errorf("no line %q in:\n%s", want, got)
+	}
+	if good {
+		t.Error("a report about no mutant at all is good")
+	}
+}
+
+func TestATestThatFailsWithoutAMutantStopsTheCampaign(t *testing.T) {
+	c := tiny(t)
+	c.pattern = "core/nested"
+	broken := "package nested\nimport \"testing\"\nfunc TestBroken(t *testing.T) { t.Error(\"broken\") }\n"
+	if err := os.WriteFile(filepath.Join(c.root, "core/nested/broken_test.go"), []byte(broken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run, err := prepare(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = run.run(t.Context())
+	if !errors.Is(err, errUnclean) || !strings.Contains(err.Error(), "core/nested fails without any mutant: TestBroken") {
+		t.Errorf("the campaign returns %v", err)
+	}
+	if len(run.verdicts) > 0 {
+		t.Errorf("%d mutants were judged", len(run.verdicts))
+	}
+}
+
+func campaignReport(t *testing.T, c config) (text string, good bool) {
+	t.Helper()
+	run, err := prepare(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	good = run.report(&b, true)
+	return b.String(), good
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs (-want +got):\n%s", file, diff)
+	}
+}
