@@ -148,7 +148,7 @@ func (y *pendingAttempt) win(ctx context.Context, acquirer Acquirer, l Lease) *T
 	return t
 }
 
-// open opens a term that nobody else has yet, or that the attempt keeps.
+// open opens a term that no other goroutine has yet, or that the attempt keeps.
 func (y *pendingAttempt) open(ctx context.Context, acquirer Acquirer, t *Term) {
 	e, l := y.e, t.lease
 	if acquirer != nil {

@@ -70,7 +70,7 @@ func (e *Election) ask(c Classifier, err error) (reason Reason, ok bool) {
 
 // reasonFor classifies a failed attempt: contention, then the caller's
 // context, then what else the library said, else a failed backend for a plain
-// network error, and unknown for all that nobody declared. An error that is
+// network error, and unknown for every undeclared error. An error that is
 // itself a context error tells nothing once the caller's context is done.
 func (e *Election) reasonFor(ctx context.Context, a Acquirer, err error) Reason {
 	own, _ := a.(Classifier)

@@ -70,12 +70,12 @@ type modelTerm struct {
 	l    *modelLock
 	real *instrument.Term
 
-	won, sent, end time.Duration // end -1 unknown
-	decided        time.Duration // sending of the renewal that decided the end
-	sighted        bool          // renewals can be seen
-	renewable      bool
-	managed        bool // a renewal was reported
-	bodies         []*modelBody
+	won, sent, end  time.Duration // end -1 unknown
+	decided         time.Duration // sending of the renewal that decided the end
+	renewalsVisible bool          // renewals can be seen
+	renewable       bool
+	managed         bool // a renewal was reported
+	bodies          []*modelBody
 
 	over    bool // ended
 	cause   string
@@ -141,7 +141,7 @@ func (w *world) open(l *modelLock) {
 
 // known is the end of a term that can be known.
 func (t *modelTerm) known() (time.Duration, bool) {
-	if t.end < 0 || t.l.hidden || t.l.hold && !t.sighted {
+	if t.end < 0 || t.l.hidden || t.l.hold && !t.renewalsVisible {
 		return 0, false
 	}
 	return t.end, true
@@ -288,7 +288,7 @@ func (w *world) win() {
 	var opts []instrument.LeaseOption
 	if rapid.Bool().Draw(w.rt, "reported") {
 		opts = append(opts, instrument.RenewalsReported())
-		t.renewable, t.sighted = true, true
+		t.renewable, t.renewalsVisible = true, true
 	}
 	length := time.Duration(0)
 	if rapid.IntRange(0, 3).Draw(w.rt, "granted") == 0 {
@@ -424,7 +424,7 @@ func (w *world) renewed(t *modelTerm, r instrument.Renewal, sent, end time.Durat
 	if _, known := t.known(); !known { // and it was renewed since, unseen
 		t.end = -1
 	}
-	t.managed, t.renewable, t.sighted = true, true, true
+	t.managed, t.renewable, t.renewalsVisible = true, true, true
 	t.ranOver(w.now)
 	l.series[`leader_renewals_total{result="ok"}`]++
 	timed := !r.Sent.IsZero()

@@ -11,7 +11,7 @@ import (
 )
 
 // isNetwork reports plain network errors, the only ones that are taken for a
-// failed backend although nobody declared them: an error of the net package, a
+// failed backend although no classifier declared them: an error of the net package, a
 // connection that was refused, reset or ended within an answer, a broken
 // database connection, and gRPC's Unavailable. The deadline of a context is
 // none: a library that waits for its turn gives it too.

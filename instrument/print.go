@@ -13,7 +13,7 @@ import (
 // String is the label; the raw name is not kept.
 func (e *Election) String() string { return e.Label() }
 
-// Format writes the label, whatever the verb.
+// Format writes the label for every verb.
 func (e *Election) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Label()) }
 
 // LogValue returns the label.
@@ -27,7 +27,7 @@ func (t *Term) String() string {
 	return t.e.Label()
 }
 
-// Format writes the label, whatever the verb.
+// Format writes the label for every verb.
 func (t *Term) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, t.String()) }
 
 // LogValue returns the label.
@@ -41,7 +41,7 @@ func (a *Attempt) String() string {
 	return a.e.Label()
 }
 
-// Format writes the label, whatever the verb.
+// Format writes the label for every verb.
 func (a *Attempt) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, a.String()) }
 
 // LogValue returns the label.
@@ -55,7 +55,7 @@ func (m *Middleware) String() string {
 	return "leaderscope, names by policy " + m.info().Policy
 }
 
-// Format writes String, whatever the verb.
+// Format writes String for every verb.
 func (m *Middleware) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, m.String()) }
 
 // LogValue returns String.

@@ -51,7 +51,7 @@ func (t *Term) wait(x *waiters) {
 }
 
 // extra returns what waits, to be added to. The caller holds the mutex, or
-// nobody else has the term.
+// no other goroutine has the term.
 func (t *Term) extra() *waiters {
 	x := t.waiters.Load()
 	if x == nil {
@@ -145,7 +145,7 @@ func (t *Term) Release(ctx context.Context) error {
 func (t *Term) release(ctx context.Context, now lock.Instant) error {
 	first := t.state.Stop(now)
 	if first {
-		t.tell(ErrReleased)
+		t.notify(ErrReleased)
 	}
 	result := catalog.ReleaseError // unless it returns
 	defer func() { t.endRelease(ctx, first, now, result) }()
@@ -289,7 +289,7 @@ func (t *Term) Sink() Sink {
 
 // finish tells those who wait that the term has ended, and logs it.
 func (t *Term) finish(why error) {
-	t.tell(why)
+	t.notify(why)
 	t.stopWatching()
 	if t.e.m.logger == nil {
 		return

@@ -96,7 +96,7 @@ func (t *Term) toldWhy(x *waiters) error {
 
 // tell ends the contexts that depend on the term, once. Contexts may run
 // foreign code, so that happens without the mutex.
-func (t *Term) tell(why error) {
+func (t *Term) notify(why error) {
 	if t.waiters.Load() == nil {
 		return
 	}
@@ -153,7 +153,7 @@ func (t *Term) watch(lost <-chan struct{}, can capability) {
 }
 
 // runWatcher notes that renewals cannot be seen when Watch returns although
-// the term goes on, unless the holder renews on demand.
+// the term continues, unless the holder renews on demand.
 func (t *Term) runWatcher(ctx context.Context, w Watcher, can capability) {
 	defer func() {
 		if ctx.Err() == nil && can&firmlyRenews == 0 {
@@ -238,5 +238,5 @@ func (t *Term) stopAtEnd() {
 		t.scheduleStop()
 		return
 	}
-	t.tell(ErrLeaseEnded)
+	t.notify(ErrLeaseEnded)
 }

@@ -171,5 +171,5 @@ func (p *Policy) String() string {
 	return text
 }
 
-// Format writes String, whatever the verb.
+// Format writes String for every verb.
 func (p *Policy) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, p.String()) }

@@ -90,7 +90,7 @@ type export struct {
 	limit        limit
 	registration metric.Registration
 	detach       func()
-	whereabouts
+	destination
 }
 
 func newExport(m *instrument.Middleware, c config) *export {

@@ -11,17 +11,17 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
-// whereabouts is where an export delivers.
+// destination is where an export delivers.
 //
-// A place is known by an instrument: an SDK makes one instrument of one name
-// and scope, whoever asks and however often, and takes observations of these
-// instruments only. So two providers that give the same instrument deliver to
-// the same place, whatever is wrapped around them.
+// A destination is identified by an instrument: an SDK returns the same
+// instrument for the same name and scope each time, and accepts observations of
+// its own instruments only. So two providers that return the same instrument
+// deliver to the same destination, even if they are wrapped.
 //
 // The global provider is a stand-in until one is set, and its instruments are
 // too; what they stand for is found out when it is there. Until then nothing
 // can be delivered, and the export is pending.
-type whereabouts struct {
+type destination struct {
 	provider metric.MeterProvider
 	pending  atomic.Bool
 	silent   atomic.Bool // another export reports in this place
@@ -33,7 +33,7 @@ type whereabouts struct {
 }
 
 // locate asks a provider where its instruments lead.
-func (w *whereabouts) locate(p metric.MeterProvider) {
+func (w *destination) locate(p metric.MeterProvider) {
 	w.provider, w.place = p, sign(p)
 	w.pending.Store(isStandIn(w.place))
 }
@@ -49,7 +49,7 @@ func sign(p metric.MeterProvider) metric.Observable {
 }
 
 // meets reports whether two exports deliver to one place.
-func (w *whereabouts) meets(x *whereabouts) bool {
+func (w *destination) meets(x *destination) bool {
 	return identical(w.place, x.place) || identical(w.provider, x.provider)
 }
 
@@ -114,7 +114,7 @@ func (e *export) settle() error {
 // that one. The caller holds exports.mu.
 func (e *export) yield() (first *export) {
 	for _, x := range live() {
-		if x != e && x.arrival < e.arrival && !e.pending.Load() && !x.pending.Load() && x.meets(&e.whereabouts) {
+		if x != e && x.arrival < e.arrival && !e.pending.Load() && !x.pending.Load() && x.meets(&e.destination) {
 			first = x
 		}
 	}

@@ -118,7 +118,7 @@ func live() []*export {
 // occupant is the export that reports in the place of e. The caller holds mu.
 func occupant(e *export) *export {
 	for _, x := range live() {
-		if x != e && !x.silent.Load() && x.meets(&e.whereabouts) {
+		if x != e && !x.silent.Load() && x.meets(&e.destination) {
 			return x
 		}
 	}

@@ -95,7 +95,7 @@ func (c *Campaigner) Leader(ctx context.Context) (string, error) { return c.next
 // Unwrap is the wrapped candidate.
 func (c *Campaigner) Unwrap() Candidate { return c.next }
 
-// Format writes the label of the lock, whatever the verb.
+// Format writes the label of the lock for every verb.
 func (c *Campaigner) Format(f fmt.State, verb rune) { c.e.Format(f, verb) }
 
 // ask asks the candidate until the term has ended. A panic of a question that

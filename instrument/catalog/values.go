@@ -5,7 +5,7 @@ type Reason uint8
 
 // The reasons, in the order in which series are written.
 const (
-	// Contended: somebody else holds the lock.
+	// Contended: another holder has the lock.
 	Contended Reason = iota
 	// AlreadyHeld: this caller holds it already, and the library says so.
 	AlreadyHeld

@@ -65,7 +65,7 @@ func (h *holding) why(ctx context.Context) error {
 	case err != nil, pair != nil && pair.Session == h.session:
 		return errUnwatched
 	case pair == nil, pair.Session == "":
-		return fmt.Errorf("consullock: nobody holds the key: %w", instrument.ErrSessionLost)
+		return fmt.Errorf("consullock: the key has no holder: %w", instrument.ErrSessionLost)
 	default:
 		return fmt.Errorf("consullock: another session holds the key: %w", instrument.ErrContended)
 	}

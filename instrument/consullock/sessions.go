@@ -148,7 +148,7 @@ func (s *Sessions) forget(id string) {
 	delete(s.known, id)
 }
 
-// prune drops sessions that nobody watches and the server has dropped: it
+// prune drops sessions that are no longer watched and that the server has dropped: it
 // keeps a session for at most twice its TTL. The caller holds mu.
 func (s *Sessions) prune(now time.Time) {
 	for id, of := range s.known {

@@ -154,7 +154,7 @@ func (a *acquiring) takeover() {
 		if end := last.end; !end.IsZero() && !time.Now().Before(end) {
 			a.stop(ruleFreed, "the next contender won %v after that", time.Since(end))
 		}
-		last.follow(a.trial, c, term)
+		last.follow(a.checkRun, c, term)
 		a.release(ruleRelease, term)
 	}
 	a.turn(last)
@@ -173,7 +173,7 @@ func (a *acquiring) turn(last token) {
 	if !waiting.answered(a.lease+a.patience()) || waiting.answer() != nil {
 		a.stop(ruleTurn, "Acquire has not won within %v", a.lease+a.patience())
 	}
-	last.follow(a.trial, c, waiting.term)
+	last.follow(a.checkRun, c, waiting.term)
 	c.is(ruleWin, 0, c.holding)
 }
 
@@ -184,7 +184,7 @@ type token struct {
 }
 
 // follow compares the token of the next term with the last.
-func (k *token) follow(t *trial, c *contender, term *instrument.Term) {
+func (k *token) follow(t *checkRun, c *contender, term *instrument.Term) {
 	t.Helper()
 	value, ok := term.FencingToken()
 	switch {

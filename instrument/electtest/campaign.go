@@ -41,7 +41,7 @@ type CampaignSuite struct {
 	// its lease ends.
 	GivesUp bool
 
-	// Lose makes the backend give the lock to nobody, or to a holder that does
+	// Lose makes the backend give the lock to no holder, or to a holder that does
 	// not exist, while it is held.
 	Lose func(t testing.TB, lock string)
 	// Remaining is that of Suite.
@@ -110,7 +110,7 @@ func (c campaignCheck) runFor(t *testing.T, s CampaignSuite) {
 			t.Skip(why)
 		}
 	}
-	s.promises().try(t, func(tr *trial) { c.run(&campaigning{tr, s}) })
+	s.promises().try(t, func(tr *checkRun) { c.run(&campaigning{tr, s}) })
 }
 
 func (s CampaignSuite) promises() promises {
@@ -120,9 +120,9 @@ func (s CampaignSuite) promises() promises {
 	}
 }
 
-// campaigning is a trial of an elector that campaigns.
+// campaigning is a check run of an elector that campaigns.
 type campaigning struct {
-	*trial
+	*checkRun
 	suite CampaignSuite
 }
 

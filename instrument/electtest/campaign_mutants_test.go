@@ -134,7 +134,7 @@ func brokenCampaignRules(t *testing.T, of *adapter) (broken []rule) {
 		if c.needs != nil && c.needs(s) != "" {
 			continue
 		}
-		for _, f := range failuresOf(t, s.promises(), func(tr *trial) {
+		for _, f := range failuresOf(t, s.promises(), func(tr *checkRun) {
 			of.never = make(chan struct{})
 			defer close(of.never)
 			c.run(&campaigning{tr, s})

@@ -70,7 +70,7 @@ func (a *acquiring) concurrentContenders() {
 	all := []*contender{c}
 	for range 2 {
 		other := *c
-		other.acquirer = inspected(a.trial, a.suite.New(a.TB, a.lock))
+		other.acquirer = inspected(a.checkRun, a.suite.New(a.TB, a.lock))
 		all = append(all, &other)
 	}
 	a.concurrent(all...)
@@ -79,7 +79,7 @@ func (a *acquiring) concurrentContenders() {
 const runs = 4
 
 func (a *acquiring) concurrent(all ...*contender) {
-	in := &inside{t: a.trial, terms: map[*instrument.Term]bool{}}
+	in := &inside{t: a.checkRun, terms: map[*instrument.Term]bool{}}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -108,7 +108,7 @@ func (a *acquiring) concurrent(all ...*contender) {
 
 // inside are the terms under which bodies run.
 type inside struct {
-	t     *trial
+	t     *checkRun
 	mu    sync.Mutex
 	terms map[*instrument.Term]bool
 	ran   int

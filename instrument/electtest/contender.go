@@ -15,7 +15,7 @@ import (
 // contender is one process: a middleware, an election, and an acquirer if the
 // elector is one.
 type contender struct {
-	t        *trial
+	t        *checkRun
 	m        *instrument.Middleware
 	e        *instrument.Election
 	acquirer instrument.Acquirer
@@ -23,7 +23,7 @@ type contender struct {
 	fresh    want // what the election showed before anything happened
 }
 
-func (t *trial) newContender() *contender {
+func (t *checkRun) newContender() *contender {
 	t.Helper()
 	m, err := instrument.New(instrument.WithLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *contender) is(r rule, within time.Duration, wanted func() want) {
 	c.agrees()
 }
 
-func (t *trial) eventually(within time.Duration, ok func() bool) bool {
+func (t *checkRun) eventually(within time.Duration, ok func() bool) bool {
 	for deadline := time.Now().Add(within); !ok(); time.Sleep(min(t.step(), 50*time.Millisecond)) {
 		if !time.Now().Before(deadline) {
 			return false
@@ -190,7 +190,7 @@ func (c *contender) endsInTime(term *instrument.Term) {
 	case !known:
 		c.t.broke(ruleHeadroom, "the end is not known")
 	case !held && now.Before(end):
-		c.t.stop(ruleHeld, "the lease runs for %v here, and nobody holds the lock there", end.Sub(now))
+		c.t.stop(ruleHeld, "the lease runs for %v here, and the lock has no holder there", end.Sub(now))
 	case held && end.Sub(now) > left+tolerance:
 		c.t.stop(ruleEarlyEnd, "the lease runs for %v here, and for %v there", end.Sub(now), left)
 	}
@@ -198,7 +198,7 @@ func (c *contender) endsInTime(term *instrument.Term) {
 
 // attempt is a call of Acquire in a goroutine of its own.
 type attempt struct {
-	t      *trial
+	t      *checkRun
 	cancel context.CancelFunc
 	done   chan struct{}
 	term   *instrument.Term
@@ -303,14 +303,14 @@ func closes(done <-chan struct{}, within time.Duration) bool {
 }
 
 // release gives the lock back, without an error.
-func (t *trial) release(r rule, term *instrument.Term) {
+func (t *checkRun) release(r rule, term *instrument.Term) {
 	t.Helper()
 	if err := t.tryRelease(term); err != nil {
 		t.stop(r, "Release returned %v", err)
 	}
 }
 
-func (t *trial) tryRelease(term *instrument.Term) error {
+func (t *checkRun) tryRelease(term *instrument.Term) error {
 	ctx, cancel := context.WithTimeout(context.Background(), t.lease+t.patience())
 	defer cancel()
 	t.forget(term)
@@ -318,7 +318,7 @@ func (t *trial) tryRelease(term *instrument.Term) error {
 }
 
 // forget leaves a term to the check.
-func (t *trial) forget(term *instrument.Term) {
+func (t *checkRun) forget(term *instrument.Term) {
 	for i, other := range t.terms {
 		if other == term {
 			t.terms = append(t.terms[:i], t.terms[i+1:]...)
@@ -328,7 +328,7 @@ func (t *trial) forget(term *instrument.Term) {
 }
 
 // clean gives back what the check left, so that nothing of it waits.
-func (t *trial) clean() {
+func (t *checkRun) clean() {
 	for i := len(t.undo) - 1; i >= 0; i-- {
 		t.undo[i]()
 	}
@@ -349,7 +349,7 @@ func (t *trial) clean() {
 }
 
 // inspected is the acquirer, whose raw answers are checked.
-func inspected(t *trial, a instrument.Acquirer) instrument.Acquirer {
+func inspected(t *checkRun, a instrument.Acquirer) instrument.Acquirer {
 	i := inspector{t, a}
 	if c, ok := a.(instrument.Classifier); ok {
 		return struct {
@@ -361,7 +361,7 @@ func inspected(t *trial, a instrument.Acquirer) instrument.Acquirer {
 }
 
 type inspector struct {
-	t *trial
+	t *checkRun
 	a instrument.Acquirer
 }
 

@@ -9,7 +9,7 @@ func TestAFailureSaysTheRuleAndTheSeriesThatDiffer(t *testing.T) {
 	wrong := renewer
 	wrong.fault = "contention is not declared"
 	s := wrong.new().suite()
-	failures := failuresOf(t, s.promises(), func(tr *trial) { (&acquiring{tr, s}).contention() })
+	failures := failuresOf(t, s.promises(), func(tr *checkRun) { (&acquiring{tr, s}).contention() })
 	const want = "An attempt on a held lock counts as contended; where Acquire waits, as the end of the caller's context.\n" +
 		"series that differ:\n" +
 		"\tleader_not_acquired_total{reason=\"contended\"}: want 1, got 0\n" +

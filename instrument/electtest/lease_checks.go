@@ -20,7 +20,7 @@ func (a *acquiring) ownRenewals() {
 }
 
 // staysActive looks at a term whose lease the library renews.
-func (t *trial) staysActive(c *contender, term *instrument.Term) {
+func (t *checkRun) staysActive(c *contender, term *instrument.Term) {
 	if t.lease == 0 {
 		if !t.eventually(t.patience(), func() bool { return c.series()[renewals(catalog.RenewalOK)] > 0 }) {
 			t.stop(ruleOwnRenewals, "no renewal was reported within %v", t.patience())
@@ -38,7 +38,7 @@ func (t *trial) staysActive(c *contender, term *instrument.Term) {
 	t.durationsRecorded(c)
 }
 
-func (t *trial) looksRenewed(c *contender, term *instrument.Term) {
+func (t *checkRun) looksRenewed(c *contender, term *instrument.Term) {
 	r := c.series()
 	if left, there := r[Of(catalog.LeaseHeadroom)]; t.lease > 0 && (!there || left > (t.lease+tolerance).Seconds()) {
 		t.stop(ruleHeadroom, "headroom of %v s, known: %v, under a lease of %v", left, there, t.lease)
@@ -55,7 +55,7 @@ func (t *trial) looksRenewed(c *contender, term *instrument.Term) {
 }
 
 // durationsRecorded compares renewals with their durations, of one instant.
-func (t *trial) durationsRecorded(c *contender) {
+func (t *checkRun) durationsRecorded(c *contender) {
 	r, all := c.series(), 0.
 	for _, result := range []catalog.RenewalResult{catalog.RenewalOK, catalog.RenewalError, catalog.RenewalTimeout, catalog.RenewalCanceled, catalog.RenewalLost} {
 		all += r[renewals(result)]
@@ -65,7 +65,7 @@ func (t *trial) durationsRecorded(c *contender) {
 	}
 }
 
-func (t *trial) lengthStays(r Series) {
+func (t *checkRun) lengthStays(r Series) {
 	if got := r[Of(catalog.LeaseDuration)]; t.lease > 0 && got != t.lease.Seconds() {
 		t.stop(ruleConstant, "it is %v, and the lease %v", got, t.lease)
 	}
@@ -132,11 +132,18 @@ func (a *acquiring) lateRenewal() {
 		_ = term.Renew(short)
 		cancel()
 	}
-	if !term.Leading() {
-		a.stop(ruleLateRenewal, "the term does not lead any more")
+	if a.suite.GivenUpRenewalLoses {
+		if err := term.Renew(context.Background()); err != nil {
+			a.lostByGivingUp(c, term)
+			return
+		}
+	} else {
+		if !term.Leading() {
+			a.stop(ruleLateRenewal, "the term does not lead any more")
+		}
+		c.endsInTime(term)
+		a.renew(c, term, 5)
 	}
-	c.endsInTime(term)
-	a.renew(c, term, 5)
 	c.is(ruleLateRenewal, 0, func() want {
 		w := c.holding().with(want{
 			renewals(catalog.RenewalOK): between(2, 5), renewals(catalog.RenewalCanceled): between(0, 1), renewals(catalog.RenewalTimeout): between(0, 2),
@@ -147,6 +154,21 @@ func (a *acquiring) lateRenewal() {
 			w = w.with(want{renewals(catalog.RenewalOK): atLeast(2), catalog.RenewalDuration.Count(): free(), catalog.LeaseUsageRatio.Count(): atLeast(2)})
 		}
 		return w
+	})
+}
+
+// lostByGivingUp checks that the term has ended as lost, once, and says so.
+func (a *acquiring) lostByGivingUp(c *contender, term *instrument.Term) {
+	if cause := context.Cause(term.Context()); !errors.Is(cause, instrument.ErrLost) {
+		a.broke(ruleRefused, "the term's context ended with %v", cause)
+	}
+	c.is(ruleRefused, 0, func() want {
+		return c.ended(catalog.Lost).with(want{
+			renewals(catalog.RenewalOK): between(1, 3), renewals(catalog.RenewalLost): exactly(1),
+			renewals(catalog.RenewalCanceled): between(0, 1), renewals(catalog.RenewalTimeout): between(0, 2),
+			catalog.RenewalDuration.Count(): between(2, 5), catalog.RenewalDuration.Sum(): c.elapsed(),
+			catalog.LeaseUsageRatio.Count(): between(1, 3), catalog.LeaseUsageRatio.Sum(): free(),
+		})
 	})
 }
 

@@ -32,7 +32,7 @@ func (a *acquiring) lossWithin() time.Duration {
 func (a *acquiring) loss() {
 	c, term := a.holder()
 	last := token{}
-	last.follow(a.trial, c, term)
+	last.follow(a.checkRun, c, term)
 	ctx := term.Context()
 	a.suite.Lose(a.TB, a.lock)
 	if a.suite.KeepsQuiet {
@@ -41,7 +41,7 @@ func (a *acquiring) loss() {
 		a.endsWithLoss(c, ctx)
 	}
 	next, nextTerm := a.next(ruleVacant)
-	last.follow(a.trial, next, nextTerm)
+	last.follow(a.checkRun, next, nextTerm)
 	a.releaseAfterLoss(c, term)
 	a.refused(ruleNextHolder)
 	next.endsInTime(nextTerm)

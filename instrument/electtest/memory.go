@@ -158,7 +158,7 @@ func (l *memoryLease) Expiry() time.Time {
 
 func (l *memoryLease) FencingToken() (uint64, bool) { return l.token, true }
 
-// Watch renews, since a lease that nobody renews runs out.
+// Watch renews, since a lease that is not renewed expires.
 func (l *memoryLease) Watch(ctx context.Context, s instrument.Sink) {
 	if l.length <= 0 {
 		<-ctx.Done()

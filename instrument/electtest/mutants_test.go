@@ -25,6 +25,7 @@ func TestRightAdaptersOfEachStyleConform(t *testing.T) {
 		"waits, renewed both ways, tells of a loss":           {lease: leaseLength, waits: true, onDemand: true, renewsItself: true, fenced: true},
 		"at once, renewed on demand, releases blindly":        {lease: leaseLength, onDemand: true, quiet: true, ignoresLoss: true},
 		"at once, renewed on demand, backend cannot be asked": {lease: leaseLength, onDemand: true, quiet: true, unknownToBackend: true},
+		"at once, renewed on demand, loses by giving up":      {lease: leaseLength, onDemand: true, fenced: true, quiet: true, losesByGivingUp: true},
 		"waits, not renewed, keeps quiet":                     {lease: leaseLength, waits: true, quiet: true},
 		"at once, not renewed, fenced, keeps quiet":           {lease: leaseLength, fenced: true, quiet: true},
 		"waits, no lease, connection is checked":              {waits: true, renewsItself: true},
@@ -51,10 +52,12 @@ var (
 	holding = style{lease: leaseLength, hold: true, waits: true, renewsItself: true, fenced: true}
 	silent  = style{lease: leaseLength, renewsItself: true, quiet: true}
 	bare    = style{lease: leaseLength, renewsItself: true}
+	fragile = style{lease: leaseLength, onDemand: true, fenced: true, quiet: true, losesByGivingUp: true}
 )
 
 var mutants = []mutant{
 	{"a renewal sends nothing", renewer, ruleRenewed},
+	{"a refusal after giving up is a backend error", fragile, ruleRefused},
 	{"a renewal sends nothing", blind, ruleRenewed},
 	{"a renewal moves the end by a day", renewer, ruleRenewal},
 	{"a renewal moves the end by a day", blind, ruleRenewal},
@@ -127,7 +130,7 @@ func brokenRules(t *testing.T, s Suite) (broken []rule) {
 		if c.needs != nil && c.needs(s) != "" {
 			continue
 		}
-		for _, f := range failuresOf(t, s.promises(), func(tr *trial) { c.run(&acquiring{tr, s}) }) {
+		for _, f := range failuresOf(t, s.promises(), func(tr *checkRun) { c.run(&acquiring{tr, s}) }) {
 			r, _, _ := strings.Cut(f, "\n")
 			broken = append(broken, rule(r))
 		}
@@ -135,7 +138,7 @@ func brokenRules(t *testing.T, s Suite) (broken []rule) {
 	return broken
 }
 
-func failuresOf(t *testing.T, p promises, run func(*trial)) (failures []string) {
+func failuresOf(t *testing.T, p promises, run func(*checkRun)) (failures []string) {
 	synctest.Test(t, func(t *testing.T) { failures = p.once(t, run) })
 	return failures
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 // libraries have, and right, or with one fault.
 type style struct {
 	hold, waits, renewsItself, onDemand, fenced, quiet, hidesSendTimes, ignoresLoss, unknownToBackend bool
+
+	// losesByGivingUp: once a renewal is given up the library refuses all later.
+	losesByGivingUp bool
 
 	lease time.Duration
 	// givesUp: for campaigns.
@@ -55,7 +59,7 @@ func (s *adapter) suite() Suite {
 		New:         func(_ testing.TB, lock string) instrument.Acquirer { return s.elector(lock) },
 		Lease:       s.lease,
 		VirtualTime: true,
-		Waits:       s.waits, RenewsItself: s.renewsItself, HidesSendTimes: s.hidesSendTimes, RenewsOnDemand: s.onDemand,
+		Waits:       s.waits, RenewsItself: s.renewsItself, HidesSendTimes: s.hidesSendTimes, RenewsOnDemand: s.onDemand, GivenUpRenewalLoses: s.losesByGivingUp,
 		Fenced: s.fenced, KeepsQuiet: s.quiet, ReleaseIgnoresLoss: s.ignoresLoss,
 		Lose:       func(_ testing.TB, lock string) { s.server.Drop(lock) },
 		LossWithin: max(s.lease, 10*time.Second),
@@ -224,6 +228,7 @@ type held struct {
 	mu       sync.Mutex
 	end      time.Time
 	renewing int
+	refuses  atomic.Bool
 }
 
 func (h *held) expiry() time.Time {
@@ -321,7 +326,16 @@ func (h *held) renew(ctx context.Context) error {
 		h.extend(h.endFrom(sent))
 		return nil
 	}
+	if h.refuses.Load() {
+		if h.fault == "a refusal after giving up is a backend error" {
+			return errDown
+		}
+		return errGone
+	}
 	ok, err := h.ask(ctx)
+	if h.losesByGivingUp && ctx.Err() != nil {
+		h.refuses.Store(true)
+	}
 	switch {
 	case err != nil && h.fault == "the end of a renewal's context is a loss":
 		return errGone

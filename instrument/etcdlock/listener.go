@@ -17,9 +17,9 @@ import (
 const askTimeout = time.Second
 
 var (
-	// errLapsed: the lease end has passed, and nobody renewed the lease.
+	// errLapsed: the lease end has passed, and the lease was not renewed.
 	errLapsed = errors.New("etcdlock: lease was not renewed in time")
-	// errStopped: somebody stopped to renew a lease that the server still has.
+	// errStopped: the renewals of a lease that the server still has were stopped.
 	errStopped = fmt.Errorf("etcdlock: session was orphaned: %w", context.Canceled)
 	// errSessionEnded: the session has ended, and the server does not say why.
 	errSessionEnded = errors.New("etcdlock: session has ended")

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// settleTime is how long a request whose answer nobody waited for may still
+	// settleTime is how long a request whose caller did not wait for the answer may still
 	// create its key: a server gives up a proposal after 5 s and two election
 	// timeouts, 7 s if not configured.
 	settleTime = 10 * time.Second
@@ -24,7 +24,7 @@ type sweep struct{ stop, stopped chan struct{} }
 // sweep deletes the key that a failed attempt may have left in the queue, where
 // it would keep others out for as long as the session lives. The attempt's
 // context is over, so the requests have one of their own. Without an answer, or
-// while the key may still be created, it goes on in the background.
+// while the key may still be created, it continues in the background.
 func (b *borrowed) sweep() {
 	deleted, err := b.deleteLeft()
 	if deleted {

@@ -76,5 +76,5 @@ func (l *Elector) opinion(err error) (reason instrument.Reason, ok bool) {
 	return 0, false
 }
 
-// Format writes the label of the lock, whatever the verb.
+// Format writes the label of the lock for every verb.
 func (l *Elector) Format(f fmt.State, verb rune) { l.e.Format(f, verb) }

@@ -58,7 +58,7 @@ func (l *Lock) Term() *instrument.Term { return l.term }
 // Unwrap is the lock of the wrapped locker.
 func (l *Lock) Unwrap() any { return l.next }
 
-// Format writes the label of the lock, whatever the verb.
+// Format writes the label of the lock for every verb.
 func (l *Lock) Format(f fmt.State, verb rune) { l.term.Format(f, verb) }
 
 var errPanicked = errors.New("job panicked")

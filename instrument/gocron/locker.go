@@ -136,5 +136,5 @@ func (k *Locker[L]) runs(key string) *Lock {
 	return nil
 }
 
-// Format writes what it is, whatever the verb.
+// Format writes what it is for every verb.
 func (k *Locker[L]) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "gocron locker") }

@@ -63,7 +63,7 @@ func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	return record, raw, err
 }
 
-// Create wins an election that nobody took part in before, or renews a lease
+// Create wins an election without earlier participants, or renews a lease
 // whose object was deleted.
 func (l *lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	return l.write(ctx, record, l.Interface.Create)

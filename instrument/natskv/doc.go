@@ -1,5 +1,5 @@
 // Package natskv makes a lease in a JetStream key-value bucket observable:
-// whoever creates the key leads, updates it by revision while it leads, and
+// the replica that creates the key leads, updates it by revision while it leads, and
 // deletes it by revision when it stops. Each elector is an
 // [instrument.Acquirer].
 //

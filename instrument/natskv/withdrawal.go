@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	// lookAgainAfter is the time between two looks.
-	lookAgainAfter = time.Second
-	// withdrawFor is for how long a server that is out of reach is looked for.
+	// retryAfter is the time between two attempts.
+	retryAfter = time.Second
+	// withdrawFor is for how long an unreachable server is retried.
 	withdrawFor = 10 * time.Minute
 )
 
 // withdrawal deletes a key whose creation was not answered: it may be there,
-// or come when the connection is back, and nobody holds it.
+// or come when the connection is back, without a holder.
 type withdrawal struct {
 	kv      jetstream.KeyValue
 	key     string
 	value   []byte
-	missing int // looks that found no key
+	missing int // attempts that found no key
 }
 
 // unanswered reports whether the key may have been created all the same.
@@ -32,26 +32,26 @@ func unanswered(err error) bool {
 	return !answered && !errors.Is(err, nats.ErrNoResponders) && !errors.Is(err, nats.ErrConnectionClosed)
 }
 
-// start looks once, and continues in the background until it knows.
+// start makes one attempt, and continues in the background until it knows.
 func (w *withdrawal) start(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
-	if w.look(ctx) {
+	if w.attempt(ctx) {
 		return
 	}
 	go func() {
 		for deadline := time.Now().Add(withdrawFor); time.Now().Before(deadline); {
-			time.Sleep(lookAgainAfter)
-			if w.look(ctx) {
+			time.Sleep(retryAfter)
+			if w.attempt(ctx) {
 				return
 			}
 		}
 	}()
 }
 
-// look reports whether the key is not there and will not come. That it is
+// attempt reports whether the key is not there and will not come. That it is
 // missing once shows little: the request may be on its way still, and a
 // replica that answers may be late.
-func (w *withdrawal) look(ctx context.Context) (done bool) {
+func (w *withdrawal) attempt(ctx context.Context) (done bool) {
 	ctx, cancel := context.WithTimeout(ctx, discardTimeout)
 	defer cancel()
 	entry, err := w.kv.Get(ctx, w.key)

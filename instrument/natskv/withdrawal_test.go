@@ -50,7 +50,7 @@ func TestAKeyWhoseCreationWasNotAnsweredIsDeleted(t *testing.T) {
 		deleted bool
 	}{
 		"it was created":              {creating: creating{err: context.DeadlineExceeded}, deleted: true},
-		"it comes a moment later":     {creating: creating{err: nats.ErrTimeout, late: lookAgainAfter / 2}, deleted: true},
+		"it comes a moment later":     {creating: creating{err: nats.ErrTimeout, late: retryAfter / 2}, deleted: true},
 		"it was not created":          {creating: creating{err: nats.ErrTimeout, late: -1}},
 		"another holds it":            {creating: creating{err: context.Canceled, late: -1, faulty: faulty{value: []byte("other"), revision: 3}}},
 		"the server had no room":      {creating: creating{err: &jetstream.APIError{ErrorCode: 10077}, late: -1}},
@@ -63,7 +63,7 @@ func TestAKeyWhoseCreationWasNotAnsweredIsDeleted(t *testing.T) {
 				if _, err := NewTry(kv, "leader", "replica-1").Acquire(t.Context()); !errors.Is(err, c.err) {
 					t.Errorf("got %v, want %v", err, c.err)
 				}
-				time.Sleep(time.Minute) // in which every look must have ended
+				time.Sleep(time.Minute) // in which every attempt must have ended
 				synctest.Wait()
 				if kv.deleted != c.deleted {
 					t.Errorf("deleted %v, want %v", kv.deleted, c.deleted)
@@ -97,7 +97,7 @@ func TestAKeyWhoseAnswerAProxyLostIsDeleted(t *testing.T) {
 	}
 	p.restore()
 	lease := acquire(t, New(kv, "leader", "replica-2"))
-	time.Sleep(2 * lookAgainAfter)
+	time.Sleep(2 * retryAfter)
 	if err := lease.Release(t.Context()); err != nil {
 		t.Errorf("the next holder's release: %v", err)
 	}

@@ -2,5 +2,5 @@
 //
 // Raft elects by itself and cannot be wrapped; [Observe] reports what it does.
 // It takes nothing away from the application: LeaderCh has one reader and one
-// slot, and NotifyCh stops Raft when nobody reads it, so neither is touched.
+// slot, and NotifyCh stops Raft when it is not read, so neither is touched.
 package raftlead

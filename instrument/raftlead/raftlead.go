@@ -41,7 +41,7 @@ type observer struct {
 }
 
 // report reads the state instead of taking the one that was observed: the
-// first report, which nobody observed, cannot overtake another then.
+// first report, which was not observed, cannot overtake another then.
 func (o *observer) report() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -133,7 +133,7 @@ func (l Lock) String() string {
 	return l.kind.name
 }
 
-// Format writes the kind of lock, whatever the verb.
+// Format writes the kind of lock for every verb.
 func (l Lock) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, l.String()) }
 
 // MarshalText returns the kind of lock.
@@ -145,7 +145,7 @@ func (l Lock) LogValue() slog.Value { return slog.StringValue(l.String()) }
 // String is the kind of lock.
 func (a *acquirer) String() string { return a.lock.String() }
 
-// Format writes the kind of lock, whatever the verb.
+// Format writes the kind of lock for every verb.
 func (a *acquirer) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, a.String()) }
 
 // LogValue returns the kind of lock.

@@ -68,7 +68,7 @@ func (l *lease) lease(release func(context.Context) error) instrument.Lease {
 
 // watch looks at the node three times in each timeout, and when it has
 // changed. An answer is a renewal, also after the lease end: as long as the
-// node is there, nobody else held the lock.
+// node is there, no other holder had the lock.
 func (l *lease) watch(ctx context.Context, s instrument.Sink) {
 	every := l.session.granted() / 3
 	if every <= 0 {

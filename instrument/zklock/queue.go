@@ -75,7 +75,7 @@ func (e *elector) parents() error {
 	return nil
 }
 
-// first waits until nobody is ahead. Each waits for the one before it.
+// first waits until no other node is ahead. Each waits for the one before it.
 func (c *candidate) first(ctx context.Context, ended <-chan struct{}) error {
 	for {
 		ahead, err := c.ahead()
@@ -157,7 +157,7 @@ func isClosed(c <-chan struct{}) bool {
 }
 
 // withdraw removes the node, in the background when the server cannot be
-// reached: a place in the queue that nobody waits at would come first one day,
+// reached: a place in the queue without a waiter would come first one day,
 // and hold the lock for as long as the session lives.
 func (c *candidate) withdraw(ended <-chan struct{}) {
 	if !unreachable(c.remove()) {

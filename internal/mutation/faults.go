@@ -30,14 +30,14 @@ var faults = []fault{
 	},
 	{
 		what: "a held leadership whose renewals are unseen lapses", folder: "instrument/internal/lock", in: "State.End",
-		good: "s.Params.Hidden || s.Params.Hold && !t.sighted", bad: "s.Params.Hidden",
+		good: "s.Params.Hidden || s.Params.Hold && !t.renewalsVisible", bad: "s.Params.Hidden",
 	},
 	{
 		what: "renewals that the library hides give an end", folder: "instrument/internal/lock", in: "State.End",
-		good: "s.Params.Hidden || s.Params.Hold && !t.sighted", bad: "s.Params.Hold && !t.sighted",
+		good: "s.Params.Hidden || s.Params.Hold && !t.renewalsVisible", bad: "s.Params.Hold && !t.renewalsVisible",
 	},
 	{
-		what: "the first renewal that is seen proves the end before it", folder: "instrument/internal/lock", in: "State.becomeSighted",
+		what: "the first renewal that is seen proves the end before it", folder: "instrument/internal/lock", in: "State.renewalObserved",
 		good: "if s.End(t) == 0 { t.end = 0 }", bad: "",
 	},
 	{
@@ -168,7 +168,7 @@ var faults = []fault{
 	},
 	{
 		what: "a name stays in the overflow for ever", folder: "instrument/internal/registry", in: "Registry.findLent",
-		good: "l != nil && r.roomy.Load() && l.LabelText() == redact.Overflow", bad: "false",
+		good: "l != nil && r.hasRoomAgain.Load() && l.LabelText() == redact.Overflow", bad: "false",
 	},
 	{
 		what: "a forgotten handle is found again", folder: "instrument/internal/registry", in: "Registry.Forget",
@@ -182,14 +182,14 @@ var faults = []fault{
 	// Calls and contexts.
 	{
 		what: "the backend is told before the contexts end", folder: "instrument", in: "Term.release",
-		good: "if first { t.tell(ErrReleased) }", bad: "",
+		good: "if first { t.notify(ErrReleased) }", bad: "",
 	},
 	{
-		what: "a loss does not reach the body's context", folder: "instrument", in: "Term.tell",
+		what: "a loss does not reach the body's context", folder: "instrument", in: "Term.notify",
 		good: "if body != nil { body(why) }", bad: "",
 	},
 	{
-		what: "a loss does not reach the other bodies", folder: "instrument", in: "Term.tell",
+		what: "a loss does not reach the other bodies", folder: "instrument", in: "Term.notify",
 		good: "for _, cancel := range others { cancel(why) }", bad: "",
 	},
 	{

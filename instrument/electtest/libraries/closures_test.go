@@ -83,9 +83,11 @@ var rueidislockErrors = classify.Rueidislock(rueidislock.ErrNotLocked, rueidislo
 
 // pglockTry has the client's own heartbeat off, WithHeartbeatFrequency(0), and
 // sends it on the caller's demand. The record version that won is the token.
+// The attempt is not given up halfway, which could leave a record that blocks
+// the lock for good: with FailIfLocked no replica takes it over.
 func pglockTry(c *pglock.Client, name string) instrument.Acquirer {
 	return instrument.AcquirerFunc(func(ctx context.Context) (instrument.Lease, error) {
-		lock, err := c.AcquireContext(ctx, name, pglock.FailIfLocked())
+		lock, err := c.AcquireContext(context.WithoutCancel(ctx), name, pglock.FailIfLocked())
 		if err != nil { // beside ErrNotAcquired stands a lock that is not ours
 			return nil, err
 		}
@@ -101,9 +103,7 @@ var pglockErrors = classify.Pglock(pglock.ErrNotAcquired, pglock.ErrLockAlreadyR
 
 // dynamolockTry has the client's own heartbeat off, DisableHeartbeat(), whose
 // failures would only be logged. The record version is no token: it is random.
-// The attempt is a read and a write, and is not given up between them: a lock
-// that the backend gave without the library's knowledge would stay for good,
-// since with FailIfLocked nobody takes over from a holder that died.
+// The attempt is not given up halfway, for the same reason as with pglock.
 func dynamolockTry(c *dynamolock.Client, key string) instrument.Acquirer {
 	return instrument.AcquirerFunc(func(ctx context.Context) (instrument.Lease, error) {
 		lock, err := c.AcquireLockWithContext(context.WithoutCancel(ctx), key, dynamolock.FailIfLocked())

@@ -45,7 +45,7 @@ func (s *State) Answered(t *Term, now Instant) {
 func (s *State) Blind(t *Term, now Instant) {
 	s.settle(t, now)
 	if !t.renewed {
-		t.sighted, t.renewable = false, false
+		t.renewalsVisible, t.renewable = false, false
 	}
 }
 
@@ -61,13 +61,13 @@ func (s *State) Renewed(t *Term, r Renewal) (recorded, ended bool) {
 	t.renewed, t.renewable = true, true
 	switch {
 	case r.OnDemand:
-		t.sighted = true
+		t.renewalsVisible = true
 	case r.Result == catalog.RenewalOK:
-		s.becomeSighted(t)
+		s.renewalObserved(t)
 	}
 	s.settle(t, r.Now)
 	if t.recorded {
-		counts := s.seldom()
+		counts := s.rareCounters()
 		counts.renewals[r.Result]++
 		if r.Sent != 0 {
 			s.observe(&counts.renewalDuration, catalog.RenewalDuration, r.Now.Seconds(r.Sent))
@@ -86,13 +86,13 @@ func (s *State) Renewed(t *Term, r Renewal) (recorded, ended bool) {
 // forgetsIfRetired has a term of a forgotten lock record nothing.
 func (s *State) forgetsIfRetired(t *Term) { t.recorded = t.recorded && !s.retired }
 
-// becomeSighted notes the first renewal that was seen. The end until now was
+// renewalObserved notes the first renewal that was seen. The end until now was
 // that of a lease which may have been renewed since, unseen.
-func (s *State) becomeSighted(t *Term) {
+func (s *State) renewalObserved(t *Term) {
 	if s.End(t) == 0 {
 		t.end = 0
 	}
-	t.sighted = true
+	t.renewalsVisible = true
 }
 
 // revive opens a term again that its lease had ended, when a late renewal
@@ -280,7 +280,7 @@ func (s *State) BodyEnds(t *Term, start, now Instant, failure catalog.FailureCau
 	s.running--
 	s.observe(&s.Execution, catalog.ExecutionDuration, now.Seconds(start))
 	if failed {
-		s.seldom().failures[failure]++
+		s.rareCounters().failures[failure]++
 	}
 	if t.ended && (!t.lapsed || t.Stopped() != 0) {
 		s.unlinkIdle(t)

@@ -102,7 +102,7 @@ func (s *State) addTerms(f *Facts, m Moment) (ended float64) {
 }
 
 // idles reports a lock that is left to its lease on purpose, and nothing works
-// under it: how near the end is matters to nobody.
+// under it: how near the end is does not matter then.
 func (s *State) idles(t *Term) bool { return s.Params.KeepUntilExpiry && t.Bodies() == 0 }
 
 func (s *stamp) in(m Moment) float64 {

@@ -21,21 +21,21 @@ type Seen struct {
 
 // Observed is the term that observations opened; nil while another leads.
 func (s *State) Observed() *Term {
-	if s.sight == nil {
+	if s.observation == nil {
 		return nil
 	}
-	return s.sight.term
+	return s.observation.term
 }
 
 // Looked notes that something was seen.
-func (s *State) Looked(now Instant) { s.seeing().last = now }
+func (s *State) Looked(now Instant) { s.observing().last = now }
 
 // LastLook is when something was seen last; 0 never.
 func (s *State) LastLook() Instant {
-	if s.sight == nil {
+	if s.observation == nil {
 		return 0
 	}
-	return s.sight.last
+	return s.observation.last
 }
 
 // Steady takes another look at the observed term that is still led, and
@@ -43,7 +43,7 @@ func (s *State) LastLook() Instant {
 // too early by up to the time that the look took: an end within that is the
 // same end.
 func (s *State) Steady(o Seen) {
-	seen := s.seeing()
+	seen := s.observing()
 	t, before := seen.term, seen.slack
 	seen.slack = s.slackOf(o)
 	if t == nil {
@@ -59,10 +59,10 @@ func (s *State) Steady(o Seen) {
 	}
 	switch {
 	case end == 0:
-		t.end, t.sighted = o.End, true
+		t.end, t.renewalsVisible = o.End, true
 		s.sightLength(t, o)
 	case o.End.Sub(end) > before:
-		s.seldom().renewals[catalog.RenewalOK]++
+		s.rareCounters().renewals[catalog.RenewalOK]++
 		if s.lengthOf(o) > 0 {
 			s.used(t, o.Now)
 		}
@@ -77,7 +77,7 @@ func (s *State) Steady(o Seen) {
 
 // FirstSight is what the first look at a term leaves for those that follow.
 func (s *State) FirstSight(o Seen) {
-	seen := s.seeing()
+	seen := s.observing()
 	seen.slack = s.slackOf(o)
 	if seen.term != nil {
 		s.sightLength(seen.term, o)

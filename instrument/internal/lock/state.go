@@ -26,7 +26,7 @@ type State struct {
 	Totals
 	Flight
 	Params *Params
-	// Outbox takes the observations of histograms; nil when nobody wants them.
+	// Outbox takes the observations of histograms; nil when no exporter wants them.
 	Outbox *Outbox
 	// Unlogged counts overruns that have not been logged yet.
 	Unlogged uint32
@@ -36,9 +36,9 @@ type State struct {
 	leaseSeen bool
 	fenced    bool
 
-	attempts *Attempt // those beside the flight
-	terms    *Term    // open, or with bodies that run
-	sight    *sight   // of an observed lock; nil until it was observed
+	attempts    *Attempt     // those beside the flight
+	terms       *Term        // open, or with bodies that run
+	observation *observation // of an observed lock; nil until it was observed
 
 	token     uint64
 	granted   time.Duration // length of the lease that was granted last; 0 unknown
@@ -46,24 +46,24 @@ type State struct {
 	lastEnded stamp
 }
 
-// sight is what only locks have that are observed.
-type sight struct {
+// observation is what only locks have that are observed.
+type observation struct {
 	term  *Term         // open by observation; nil while another leads
 	last  Instant       // when something was seen; 0 never
 	slack time.Duration // how much too early the end of the last look can be
 }
 
-func (s *State) seeing() *sight {
-	if s.sight == nil {
-		s.sight = &sight{}
+func (s *State) observing() *observation {
+	if s.observation == nil {
+		s.observation = &observation{}
 	}
-	return s.sight
+	return s.observation
 }
 
 // closes forgets an observed term that has ended.
 func (s *State) closes(t *Term) {
-	if s.sight != nil && s.sight.term == t {
-		s.sight.term = nil
+	if s.observation != nil && s.observation.term == t {
+		s.observation.term = nil
 	}
 }
 
@@ -142,7 +142,7 @@ func (s *State) Retire(now Instant) {
 		s.unlink(t)
 		t.recorded = false
 	}
-	s.sight = nil
+	s.observation = nil
 	s.retired = true
 }
 

@@ -20,25 +20,25 @@ type Term struct {
 
 	more *More // nil until needed
 
-	cause     catalog.EndCause
-	recorded  bool
-	linked    bool
-	ended     bool
-	lapsed    bool // ended by its lease alone
-	overran   bool
-	returned  bool // its release is counted
-	freed     bool // a release succeeded
-	guarded   bool // a body ran under it
-	sighted   bool // its renewals can be seen
-	renewable bool // its holder can renew it, or reports renewals
-	renewed   bool // a renewal was answered or reported
-	covered   bool // ended before its lease, which keeps others out until its end
+	cause           catalog.EndCause
+	recorded        bool
+	linked          bool
+	ended           bool
+	lapsed          bool // ended by its lease alone
+	overran         bool
+	returned        bool // its release is counted
+	freed           bool // a release succeeded
+	guarded         bool // a body ran under it
+	renewalsVisible bool // its renewals can be seen
+	renewable       bool // its holder can renew it, or reports renewals
+	renewed         bool // a renewal was answered or reported
+	covered         bool // ended before its lease, which keeps others out until its end
 }
 
 // More is what only terms have that guard bodies, are renewed, or have somebody
 // to be told; apart, it keeps the others small.
 type More struct {
-	// Owner is told of what befalls the term; nil tells nobody.
+	// Owner is notified of the changes of the term; nil: no owner.
 	Owner Owner
 
 	bodies   int32   // that run
@@ -55,7 +55,7 @@ func (t *Term) Use(m *More) {
 	t.more = m
 }
 
-// Owner is who is told of what befalls the term; nil is nobody.
+// Owner is notified of the changes of the term; nil: no owner.
 func (t *Term) Owner() Owner { return t.has().Owner }
 
 // extra returns what only some terms have, to be changed.
@@ -121,7 +121,7 @@ func (t *Term) Stopped() Instant { return Instant(t.stopped.Load()) }
 // leadership is renewed by something: its end is known only where the
 // renewals can be seen. The same holds for a library that hides them.
 func (s *State) End(t *Term) Instant {
-	if s.Params.Hidden || s.Params.Hold && !t.sighted {
+	if s.Params.Hidden || s.Params.Hold && !t.renewalsVisible {
 		return 0
 	}
 	return t.end
@@ -195,7 +195,7 @@ func (s *State) settleOverrun(t *Term, now Instant) {
 
 func (s *State) overrun(t *Term) {
 	t.overran = true
-	s.seldom().overruns++
+	s.rareCounters().overruns++
 	s.Unlogged++
 }
 
@@ -233,7 +233,7 @@ func (s *State) unprotected(t *Term, now Instant) Instant {
 func (s *State) accrue(t *Term, now Instant) {
 	if from := s.unprotected(t, now); from != 0 {
 		if from = max(from, t.has().accrued); now > from {
-			s.seldom().workAfterLoss += time.Duration(t.has().bodies) * now.Sub(from)
+			s.rareCounters().workAfterLoss += time.Duration(t.has().bodies) * now.Sub(from)
 		}
 	}
 	more := t.extra()

@@ -36,8 +36,8 @@ type rare struct {
 // none stands for rare counters that have counted nothing.
 var none rare
 
-// seldom returns the rare counters, to be added to.
-func (t *Totals) seldom() *rare {
+// rareCounters returns the rare counters, to be added to.
+func (t *Totals) rareCounters() *rare {
 	if t.rare == nil {
 		t.rare = &rare{}
 	}
@@ -56,7 +56,7 @@ func (t *Totals) countNotAcquired(reason catalog.Reason) {
 		t.contended++
 		return
 	}
-	t.seldom().notAcquired[reason]++
+	t.rareCounters().notAcquired[reason]++
 }
 
 func (t *Totals) countEnd(cause catalog.EndCause) {
@@ -64,7 +64,7 @@ func (t *Totals) countEnd(cause catalog.EndCause) {
 		t.released++
 		return
 	}
-	t.seldom().ended[cause]++
+	t.rareCounters().ended[cause]++
 }
 
 func (t *Totals) countRelease(result catalog.ReleaseResult) {
@@ -72,7 +72,7 @@ func (t *Totals) countRelease(result catalog.ReleaseResult) {
 		t.returned++
 		return
 	}
-	t.seldom().releases[result]++
+	t.rareCounters().releases[result]++
 }
 
 // NotAcquired are the attempts that did not win, by reason.
@@ -124,7 +124,7 @@ func (t *Totals) Add(o *Totals) {
 	t.Execution.add(&o.Execution)
 	t.Usage.add(&o.Usage)
 	if o.rare != nil {
-		t.seldom().add(o.rare)
+		t.rareCounters().add(o.rare)
 	}
 }
 

@@ -43,7 +43,7 @@ type Won struct {
 func (s *State) Win(t *Term, a *Attempt, start Instant, w *Won) (superseded []*Term) {
 	t.recorded = s.finish(a, start, w.Now)
 	t.began = w.Now
-	t.sighted = w.Renewals == ShownRenewals || w.Observed && w.End != 0
+	t.renewalsVisible = w.Renewals == ShownRenewals || w.Observed && w.End != 0
 	t.renewable = w.Renewals != NoRenewals
 	length := w.Length
 	if length == 0 {
@@ -65,7 +65,7 @@ func (s *State) Win(t *Term, a *Attempt, start Instant, w *Won) (superseded []*T
 	s.lastWon.set(w.Now)
 	s.link(t)
 	if w.Observed {
-		s.seeing().term = t
+		s.observing().term = t
 	}
 	if w.Fenced {
 		s.fence(w.Token)
@@ -117,7 +117,7 @@ func (s *State) supersede(now Instant) (over []*Term) {
 		}
 	}
 	for ; excess > 0; excess-- {
-		t := s.firstOver(now)
+		t := s.firstSuperseded(now)
 		if t == nil {
 			break
 		}
@@ -127,9 +127,9 @@ func (s *State) supersede(now Instant) (over []*Term) {
 	return over
 }
 
-// firstOver is the term that a win is the first to prove over; nil when none
+// firstSuperseded is the term that a win is the first to prove over; nil when none
 // can be proven.
-func (s *State) firstOver(now Instant) (first *Term) {
+func (s *State) firstSuperseded(now Instant) (first *Term) {
 	for t := s.terms; t != nil; t = t.next {
 		open := !t.ended && t.Stopped() == 0
 		if !t.lapsed && !(open && (s.pastEnd(t, now) || s.keeps(t))) {
@@ -180,7 +180,7 @@ func (s *State) Fence(t *Term, token uint64) {
 
 func (s *State) fence(token uint64) {
 	if s.fenced && token < s.token && s.Params.MaxLeaders <= 1 {
-		s.seldom().regressions++
+		s.rareCounters().regressions++
 	}
 	s.token, s.fenced = token, true
 }

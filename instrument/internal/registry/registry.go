@@ -14,12 +14,12 @@ import (
 // use. Its mutex comes before that of a label, and a label's before that of a
 // lock.
 type Registry struct {
-	hooks   Hooks
-	max     int
-	digests digester
-	names   *names
-	roomy   atomic.Bool // a label would fit although names were folded
-	closed  atomic.Bool
+	hooks        Hooks
+	max          int
+	digests      digester
+	names        *names
+	hasRoomAgain atomic.Bool // a label would fit although names were folded
+	closed       atomic.Bool
 
 	mu         sync.Mutex
 	labels     map[string]*Label
@@ -67,7 +67,7 @@ func (r *Registry) Find(name string) (l *Lock, d Digest) {
 
 func (r *Registry) findLent(d Digest) (*Lock, Digest) {
 	l := r.names.borrowed(d)
-	if l != nil && r.roomy.Load() && l.LabelText() == redact.Overflow {
+	if l != nil && r.hasRoomAgain.Load() && l.LabelText() == redact.Overflow {
 		return nil, d
 	}
 	return l, d
@@ -173,7 +173,7 @@ func (r *Registry) place(label redact.Label, name Digest, created time.Time) *La
 	if !b.shared && b.locks != nil && (label.Shared || b.locks.name != name) {
 		b = r.collide(label.Text, b)
 	}
-	r.roomy.Store(r.labels[redact.Overflow] != nil && r.hasRoom())
+	r.hasRoomAgain.Store(r.labels[redact.Overflow] != nil && r.hasRoom())
 	return b
 }
 
@@ -244,7 +244,7 @@ func (r *Registry) Forget(l *Lock) {
 	box, observers := outboxOf(l)
 	l.mu.Unlock()
 	b.mu.Unlock()
-	r.roomy.Store(r.labels[redact.Overflow] != nil && r.hasRoom())
+	r.hasRoomAgain.Store(r.labels[redact.Overflow] != nil && r.hasRoom())
 	r.mu.Unlock()
 	r.Deliver(context.Background(), box, observers)
 	r.closeAll(closing)

@@ -52,8 +52,8 @@ func (p promises) step() time.Duration {
 	return p.lease / 20
 }
 
-// trial is one run of one check under a lock of its own.
-type trial struct {
+// checkRun is one run of one check under a lock of its own.
+type checkRun struct {
 	testing.TB
 	promises
 	lock string
@@ -73,7 +73,7 @@ const tries = 3
 
 // try runs a check and reports what it found. What fails while the process
 // stands still proves nothing, and is tried again.
-func (p promises) try(t *testing.T, run func(*trial)) {
+func (p promises) try(t *testing.T, run func(*checkRun)) {
 	if p.virtual {
 		synctest.Test(t, func(t *testing.T) { report(t, p.once(t, run)) })
 		return
@@ -106,8 +106,8 @@ func report(t testing.TB, failures []string) {
 }
 
 // once runs a check and returns its failures.
-func (p promises) once(t testing.TB, run func(*trial)) []string {
-	tr := &trial{TB: t, promises: p, lock: fmt.Sprintf("leaderscope-conformance-%d-%d", time.Now().UnixNano(), locks.Add(1))}
+func (p promises) once(t testing.TB, run func(*checkRun)) []string {
+	tr := &checkRun{TB: t, promises: p, lock: fmt.Sprintf("leaderscope-conformance-%d-%d", time.Now().UnixNano(), locks.Add(1))}
 	defer tr.clean()
 	func() {
 		defer func() {
@@ -150,7 +150,7 @@ func (p promises) standsStill() (stood func() bool) {
 type stopped struct{}
 
 // broke notes that the elector breaks a rule.
-func (t *trial) broke(r rule, format string, args ...any) {
+func (t *checkRun) broke(r rule, format string, args ...any) {
 	detail := fmt.Sprintf(format, args...)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -159,10 +159,10 @@ func (t *trial) broke(r rule, format string, args ...any) {
 
 // stop notes that the elector breaks a rule, and ends the check. It is called
 // from the goroutine of the check.
-func (t *trial) stop(r rule, format string, args ...any) {
+func (t *checkRun) stop(r rule, format string, args ...any) {
 	t.broke(r, format, args...)
 	panic(stopped{})
 }
 
 // later has f called when the check is over, before its terms are released.
-func (t *trial) later(f func()) { t.undo = append(t.undo, f) }
+func (t *checkRun) later(f func()) { t.undo = append(t.undo, f) }
