@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -180,8 +181,7 @@ func TestALimitOnTheWaitOfMariaDBIsContended(t *testing.T) {
 	}
 }
 
-// pooler is where a pooler in transaction mode listens, whatever its order of
-// sessions. No script starts one, so the tests that need it are skipped.
+// pooler is where a pooler in transaction mode listens.
 func pooler(t *testing.T) string {
 	t.Helper()
 	dsn := os.Getenv("LEADERSCOPE_PGBOUNCER")
@@ -191,8 +191,26 @@ func pooler(t *testing.T) string {
 	return dsn
 }
 
+// keepBusy queries through several connections until the test ends, so that a
+// pooler has several sessions to choose from.
+func keepBusy(t *testing.T, dsn string) {
+	db := pool(t, "pgx", dsn)
+	ctx, cancel := context.WithCancel(t.Context())
+	var queries sync.WaitGroup
+	for range 4 {
+		queries.Go(func() {
+			for ctx.Err() == nil {
+				_, _ = db.ExecContext(ctx, "SELECT pg_sleep(0.005)")
+			}
+		})
+	}
+	t.Cleanup(func() { cancel(); queries.Wait() })
+}
+
 func TestAPoolerInTransactionModeIsRefused(t *testing.T) {
-	db := pool(t, "pgx", pooler(t))
+	dsn := pooler(t)
+	keepBusy(t, dsn)
+	db := pool(t, "pgx", dsn)
 	e, series := election(t)
 	for range 20 { // until statements reach two sessions, or two holders one
 		term, err := e.Acquire(t.Context(), sqllock.New(db, sqllock.PostgresTry(key(t.Name())), 20*time.Millisecond))

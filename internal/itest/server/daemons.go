@@ -179,3 +179,63 @@ func owned(dir string, own func(string) error) error {
 	}
 	return own(dir)
 }
+
+// pgBouncer is a pooler in transaction mode before a PostgreSQL of its own.
+type pgBouncer struct {
+	Server
+	behind Server
+}
+
+func (p pgBouncer) Close() {
+	p.Server.Close()
+	p.behind.Close()
+}
+
+func startPgBouncer() (_ Server, err error) {
+	path, err := program("pgbouncer", "/usr/sbin/pgbouncer")
+	if err != nil {
+		return nil, err
+	}
+	behind, err := startPostgres()
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			behind.Close()
+		}
+	}()
+	_, upstream, _ := strings.Cut(behind.Addresses()[0], ":")
+	dir, port, err := place("pgbouncer")
+	if err != nil {
+		return nil, err
+	}
+	attr, own, err := as("postgres") // it refuses to run as root
+	if err != nil {
+		return nil, err
+	}
+	data := filepath.Join(dir, "data")
+	if err := owned(data, own); err != nil {
+		return nil, err
+	}
+	config := filepath.Join(data, "pgbouncer.ini")
+	text := fmt.Sprintf("[databases]\n* = host=127.0.0.1 port=%s user=postgres\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %s\n"+
+		"unix_socket_dir =\nauth_type = any\npool_mode = transaction\nserver_round_robin = 1\n", upstream, port)
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+		return nil, err
+	}
+	address := "127.0.0.1:" + port
+	s, err := run(&daemon{
+		version: says(1, path, "--version"), address: address, dir: dir, stop: syscall.SIGTERM,
+		ready: dials(address),
+		command: func() *exec.Cmd {
+			cmd := exec.Command(path, config)
+			cmd.SysProcAttr, cmd.Dir = &syscall.SysProcAttr{Credential: attr.Credential}, data
+			return cmd
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return pgBouncer{s, behind}, nil
+}

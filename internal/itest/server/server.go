@@ -67,6 +67,7 @@ var servers = map[string]func() (Server, error){
 	"kube-apiserver": startKubernetes,
 	"mariadb":        startMariaDB,
 	"nats":           startNATS,
+	"pgbouncer":      startPgBouncer,
 	"postgres":       startPostgres,
 	"redis":          startRedis,
 	"zookeeper":      startZooKeeper,

@@ -77,6 +77,8 @@ func locator(name, address string) string {
 	switch name {
 	case "postgres":
 		return "postgres://postgres@" + address + "/postgres"
+	case "pgbouncer":
+		return "postgres://postgres@" + address + "/postgres?default_query_exec_mode=simple_protocol"
 	case "mariadb":
 		return "root@tcp(" + address + ")/"
 	case "nats":
