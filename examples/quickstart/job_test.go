@@ -58,5 +58,9 @@ func loneMember(t *testing.T) *clientv3.Client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
+	eventually(t, "the member answers", func() bool {
+		_, err := c.Get(t.Context(), "job")
+		return err == nil
+	})
 	return c
 }
