@@ -4,7 +4,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-MODULES := $(dir $(shell git ls-files go.mod '*/go.mod'))
+MODULES := $(dir $(sort $(shell find . -name go.mod -not -path './.*/*' -not -path '*/node_modules/*')))
+# The race detector needs a C compiler; everything else does not.
+RACE := $(if $(shell command -v "$$(go env CC)"),-race)
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,14 +17,15 @@ demo: ## Three replicas on an embedded etcd, faults injected, alerts seen firing
 	@./bin/quickstart $(DEMO)
 
 generate: ## Write dashboards, rules and docs/metrics.md anew from the catalogue
-	go run ./internal/metricsdoc docs/metrics.md
-	go run ./internal/electorsdoc internal/itest/results docs/electors.md README.md
+	cd test && go run ./metricsdoc ../docs/metrics.md
+	cd test && go run ./electorsdoc results ../docs/electors.md ../README.md
 	go run ./cmd/gen-dashboards --out dashboards/generated --format grafana
 	go run ./cmd/gen-dashboards --out alerts/generated --format prometheus
 	cd examples/prometheus-dashboard && go run ../../cmd/gen-dashboards --out generated --config leaderscope.yaml --format grafana,prometheus,alertmanager
 
-test: ## Run every module's tests with the race detector; needs no server
-	@for m in $(MODULES); do echo "== $$m"; (cd $$m && go test -race ./...); done
+test: ## Run every module's tests, with the race detector where there is a C compiler; needs no server
+	@[ -n "$(RACE)" ] || echo "no C compiler ($$(go env CC)): testing without the race detector"
+	@for m in $(MODULES); do echo "== $$m"; (cd $$m && go test $(RACE) ./...); done
 
 integration: integration-prometheus integration-backends integration-examples ## Everything that needs real servers: the next three
 
@@ -36,17 +39,17 @@ integration-backends: ## Electors under faults on etcd, Redis, PostgreSQL, Maria
 	./scripts/integration-backends
 
 lint: ## gofmt, go vet and staticcheck over every module
-	@unformatted=$$(git ls-files '*.go' | xargs gofmt -l); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
+	@unformatted=$$(gofmt -l $(MODULES)); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 	@for m in $(MODULES); do echo "== $$m"; (cd $$m && go vet -tags integration ./... && go run $(STATICCHECK) -tags integration ./...); done
 
 bench: ## Print what the recording path costs, as ratios of one run
-	go run ./internal/bench
+	@cd test && go run ./bench
 
 query-cost: ## Write docs/query-cost.md: panels on a real Prometheus, rules in its engine (needs prometheus; ten minutes)
-	cd internal/querycost && go run . -out ../../docs/query-cost.md
+	cd test && go run ./querycost -out ../docs/query-cost.md
 
 mutation: ## Change the code in one place after another; tests must notice (about 20 minutes; options in MUTATION)
-	@go build -o bin/mutation ./internal/mutation
+	@cd test && go build -o ../bin/mutation ./mutation
 	@./bin/mutation $(MUTATION)
 
 screenshots: ## Draw docs/images from the demo's data (about four minutes; needs prometheus and DRAW)

@@ -63,7 +63,7 @@ func newObserver(dir, rulesFile string) (*observer, error) {
 	}
 	o.rules = rules.NewManager(&rules.ManagerOptions{
 		Context: context.Background(), Logger: promslog.NewNopLogger(), Registerer: unregistered{},
-		AppendableV2: o.db, Queryable: o.db, QueryFunc: rules.EngineQueryFunc(o.engine, o.db),
+		Appendable: o.db, Queryable: o.db, QueryFunc: rules.EngineQueryFunc(o.engine, o.db),
 		NotifyFunc: o.notify, Parser: promQL,
 	})
 	return o, o.run(rulesFile)

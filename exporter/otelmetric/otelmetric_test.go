@@ -20,7 +20,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
-	"github.com/leaderscope/leaderscope/internal/scenario"
+	"github.com/leaderscope/leaderscope/instrument/electtest/scenario"
 	"github.com/leaderscope/leaderscope/redact"
 )
 

@@ -5,29 +5,7 @@ import (
 	"math"
 	"slices"
 	"testing"
-
-	"github.com/prometheus/otlptranslator"
 )
-
-func TestPrometheusNamesAreWhatTranslationMakesOfTheOTelNames(t *testing.T) {
-	kinds := map[Kind]otlptranslator.MetricType{
-		Counter: otlptranslator.MetricTypeMonotonicCounter, UpDownCounter: otlptranslator.MetricTypeNonMonotonicCounter,
-		Gauge: otlptranslator.MetricTypeGauge, Histogram: otlptranslator.MetricTypeHistogram,
-	}
-	namer := otlptranslator.NewMetricNamer("", otlptranslator.UnderscoreEscapingWithSuffixes)
-	labels := otlptranslator.LabelNamer{}
-	for _, m := range All() {
-		got, err := namer.Build(otlptranslator.Metric{Name: m.OTel(), Unit: m.Unit(), Type: kinds[m.Kind()]})
-		if err != nil || got != m.Name() {
-			t.Errorf("%s becomes %s (%v), the catalogue says %s", m.OTel(), got, err, m.Name())
-		}
-		for _, l := range append(slices.Clone(m.Labels()), LockName) {
-			if got, err := labels.Build(l.Attribute()); err != nil || got != l.Name() {
-				t.Errorf("attribute %s becomes %s (%v), the catalogue says %s", l.Attribute(), got, err, l.Name())
-			}
-		}
-	}
-}
 
 func TestBoundsGrowAndNoneIsAnInteger(t *testing.T) {
 	for _, m := range All() {

@@ -1,10 +1,10 @@
 module github.com/leaderscope/leaderscope/instrument/consullock
 
-go 1.26.7
+go 1.26.0
 
 require (
-	github.com/hashicorp/consul/api v1.34.5
-	github.com/leaderscope/leaderscope v0.0.0
+	github.com/hashicorp/consul/api v1.34.4
+	github.com/leaderscope/leaderscope v0.1.0
 	go.uber.org/goleak v1.3.0
 )
 

@@ -1,9 +1,9 @@
 module github.com/leaderscope/leaderscope/instrument/etcdlock
 
-go 1.26.7
+go 1.26.0
 
 require (
-	github.com/leaderscope/leaderscope v0.0.0
+	github.com/leaderscope/leaderscope v0.1.0
 	go.etcd.io/etcd/api/v3 v3.7.3
 	go.etcd.io/etcd/client/v3 v3.7.3
 	go.etcd.io/etcd/server/v3 v3.7.3

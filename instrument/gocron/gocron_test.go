@@ -18,7 +18,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/classify"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
 	"github.com/leaderscope/leaderscope/instrument/gocron"
-	"github.com/leaderscope/leaderscope/internal/expect"
+	"github.com/leaderscope/leaderscope/instrument/internal/expect"
 	"github.com/leaderscope/leaderscope/redact"
 )
 

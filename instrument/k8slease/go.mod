@@ -1,9 +1,9 @@
 module github.com/leaderscope/leaderscope/instrument/k8slease
 
-go 1.26.7
+go 1.26.0
 
 require (
-	github.com/leaderscope/leaderscope v0.0.0
+	github.com/leaderscope/leaderscope v0.1.0
 	go.opentelemetry.io/otel/trace v1.47.0
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2

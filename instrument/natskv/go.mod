@@ -1,9 +1,9 @@
 module github.com/leaderscope/leaderscope/instrument/natskv
 
-go 1.26.7
+go 1.26.0
 
 require (
-	github.com/leaderscope/leaderscope v0.0.0
+	github.com/leaderscope/leaderscope v0.1.0
 	github.com/nats-io/nats-server/v2 v2.15.3
 	github.com/nats-io/nats.go v1.55.0
 	go.uber.org/goleak v1.3.0

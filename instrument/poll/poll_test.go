@@ -10,8 +10,8 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/instrument/internal/expect"
 	"github.com/leaderscope/leaderscope/instrument/poll"
-	"github.com/leaderscope/leaderscope/internal/expect"
 )
 
 const s = time.Second

@@ -1,19 +1,20 @@
 module github.com/leaderscope/leaderscope/instrument/raftlead
 
-go 1.26.7
+go 1.26.0
 
 require (
 	github.com/hashicorp/go-hclog v1.6.3
-	github.com/hashicorp/raft v1.8.0
-	github.com/leaderscope/leaderscope v0.0.0
+	github.com/hashicorp/raft v1.7.3
+	github.com/leaderscope/leaderscope v0.1.0
 	go.uber.org/goleak v1.3.0
 )
 
 require (
+	github.com/armon/go-metrics v0.4.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/fatih/color v1.13.0 // indirect
 	github.com/hashicorp/go-immutable-radix v1.3.1 // indirect
-	github.com/hashicorp/go-metrics v0.7.0 // indirect
+	github.com/hashicorp/go-metrics v0.5.4 // indirect
 	github.com/hashicorp/go-msgpack/v2 v2.1.5 // indirect
 	github.com/hashicorp/golang-lru v1.0.2 // indirect
 	github.com/mattn/go-colorable v0.1.12 // indirect

@@ -10,8 +10,8 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/classify"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/instrument/internal/expect"
 	"github.com/leaderscope/leaderscope/instrument/redsync"
-	"github.com/leaderscope/leaderscope/internal/expect"
 )
 
 const s = time.Second

@@ -9,8 +9,8 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/instrument/internal/expect"
 	"github.com/leaderscope/leaderscope/instrument/rueidislock"
-	"github.com/leaderscope/leaderscope/internal/expect"
 )
 
 const s = time.Second

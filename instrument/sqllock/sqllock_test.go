@@ -12,8 +12,8 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/instrument/internal/expect"
 	"github.com/leaderscope/leaderscope/instrument/sqllock"
-	"github.com/leaderscope/leaderscope/internal/expect"
 )
 
 const s = time.Second
