@@ -468,3 +468,56 @@ func TestALockLeftToItsLeaseEndsWithIt(t *testing.T) {
 		expect(t, m, "x", "released", electtest.Series{"leader_active": 0, `leader_terms_ended_total{cause="expired"}`: 1, `leader_terms_ended_total{cause="released"}`: 1})
 	})
 }
+
+// A win counts each term that is over once, also one whose lease ended while a
+// body still works under it or began to afterwards.
+func TestABodyOfAnEndedTermHidesNoOtherTermFromTheNextWin(t *testing.T) {
+	kept := []instrument.ElectionOption{instrument.KeepUntilExpiry()}
+	short := func() instrument.Lease { return instrument.NewLease(nil, instrument.ExpiryFrom(in(s))) }
+	unknown := func() instrument.Lease { return instrument.NewLease(nil) }
+	cases := []struct {
+		name    string
+		opts    []instrument.ElectionOption
+		lapsed  int // terms that their lease has ended, each with a body
+		renewed bool
+		want    electtest.Series
+	}{
+		{"one ended term with a body", kept, 1, false,
+			electtest.Series{"leader_active": 1, "leader_acquired_total": 3, `leader_terms_ended_total{cause="expired"}`: 2, "leader_running": 1}},
+		{"three of them", kept, 3, false,
+			electtest.Series{"leader_active": 1, "leader_acquired_total": 5, `leader_terms_ended_total{cause="expired"}`: 4, "leader_running": 3}},
+		{"none", kept, 0, false,
+			electtest.Series{"leader_active": 1, "leader_acquired_total": 2, `leader_terms_ended_total{cause="expired"}`: 1, "leader_running": 0}},
+		{"with room for two leaders both are open", append([]instrument.ElectionOption{instrument.MaxLeaders(2)}, kept...), 1, false,
+			electtest.Series{"leader_active": 2, "leader_acquired_total": 3, `leader_terms_ended_total{cause="expired"}`: 1, "leader_running": 1}},
+		{"one that was kept after all is open again", kept, 1, true,
+			electtest.Series{"leader_active": 2, "leader_acquired_total": 4, `leader_terms_ended_total{cause="expired"}`: 2, "leader_running": 1}},
+	}
+	for _, c := range cases {
+		bubble(t, c.name, func(t *testing.T) {
+			m := newMiddleware(t)
+			e := m.Election("x", c.opts...)
+			stop := make(chan struct{})
+			var first *instrument.Term
+			for range c.lapsed {
+				term := acquire(t, e, electtest.Wins(short()))
+				time.Sleep(2 * s)
+				electtest.Read(m, "x") // the term is seen to be over before its body begins
+				go func() {
+					_ = term.Work(context.Background(), func(context.Context, *instrument.Term) error { <-stop; return nil })
+				}()
+				synctest.Wait()
+				first = term
+			}
+			acquire(t, e, electtest.Wins(unknown()))
+			acquire(t, e, electtest.Wins(unknown()))
+			if c.renewed {
+				first.Sink().Renewed(instrument.Renewal{Expiry: time.Now().Add(s)})
+			}
+			expect(t, m, "x", "after the wins", c.want)
+			close(stop)
+			synctest.Wait()
+			expect(t, m, "x", "after the bodies", c.want.With(electtest.Series{"leader_running": 0}))
+		})
+	}
+}

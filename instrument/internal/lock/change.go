@@ -101,7 +101,7 @@ func (s *State) revive(t *Term, r Renewal) bool {
 	if !t.lapsed || t.Stopped() != 0 || r.Result != catalog.RenewalOK {
 		return false
 	}
-	t.ended, t.lapsed, t.began = false, false, r.Now
+	t.ended, t.lapsed, t.superseded, t.began = false, false, false, r.Now
 	if t.recorded = !s.retired; t.recorded {
 		s.observe(&s.Acquire, catalog.AcquireDuration, 0)
 		s.Acquired++

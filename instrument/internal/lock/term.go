@@ -33,6 +33,7 @@ type Term struct {
 	renewable       bool // its holder can renew it, or reports renewals
 	renewed         bool // a renewal was answered or reported
 	covered         bool // ended before its lease, which keeps others out until its end
+	superseded      bool // lapsed, and a later win has told its owner
 }
 
 // More is what only terms have that guard bodies, are renewed, or have somebody

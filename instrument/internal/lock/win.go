@@ -112,7 +112,7 @@ func (s *State) supersede(now Instant) (over []*Term) {
 	s.Settle(now)
 	excess := 1 - max(s.Params.MaxLeaders, 1)
 	for t := s.terms; t != nil; t = t.next {
-		if t.lapsed || !t.ended && t.Stopped() == 0 {
+		if t.waits() || !t.ended && t.Stopped() == 0 {
 			excess++
 		}
 	}
@@ -132,7 +132,7 @@ func (s *State) supersede(now Instant) (over []*Term) {
 func (s *State) firstSuperseded(now Instant) (first *Term) {
 	for t := s.terms; t != nil; t = t.next {
 		open := !t.ended && t.Stopped() == 0
-		if !t.lapsed && !(open && (s.pastEnd(t, now) || s.keeps(t))) {
+		if !t.waits() && !(open && (s.pastEnd(t, now) || s.keeps(t))) {
 			continue
 		}
 		if first == nil || t.lapsed && !first.lapsed || t.lapsed == first.lapsed && s.goesBefore(t, first) {
@@ -141,6 +141,10 @@ func (s *State) firstSuperseded(now Instant) (first *Term) {
 	}
 	return first
 }
+
+// waits reports a term that its lease has ended and whose owner learns that by
+// the next win. A body that still runs keeps it among the terms after that.
+func (t *Term) waits() bool { return t.lapsed && !t.superseded && t.Stopped() == 0 }
 
 // goesBefore reports which of two terms is over first; one whose end is
 // unknown after one whose end has passed, and of two of these the older.
@@ -159,6 +163,7 @@ func (s *State) keeps(t *Term) bool {
 
 func (s *State) endSuperseded(t *Term, now Instant) {
 	if t.lapsed { // counted already
+		t.superseded = true
 		s.unlinkIdle(t)
 		return
 	}
