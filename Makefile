@@ -38,6 +38,9 @@ integration-examples: ## Each example keeps what it promises, under faults, on i
 integration-backends: ## Electors under faults on etcd, Redis, PostgreSQL, MariaDB, ZooKeeper, NATS, Kubernetes, DynamoDB
 	./scripts/integration-backends
 
+compat: ## Each module with the lowest and the newest versions of its libraries; a program elsewhere fetches each (about 15 minutes)
+	./scripts/compat
+
 lint: ## gofmt, go vet and staticcheck over every module
 	@unformatted=$$(gofmt -l $(MODULES)); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 	@for m in $(MODULES); do echo "== $$m"; (cd $$m && go vet -tags integration ./... && go run $(STATICCHECK) -tags integration ./...); done
@@ -55,4 +58,4 @@ mutation: ## Change the code in one place after another; tests must notice (abou
 screenshots: ## Draw docs/images from the demo's data (about four minutes; needs prometheus and DRAW)
 	./scripts/screenshots
 
-.PHONY: help demo generate test integration integration-prometheus integration-backends integration-examples lint bench query-cost mutation screenshots
+.PHONY: help demo generate test compat integration integration-prometheus integration-backends integration-examples lint bench query-cost mutation screenshots

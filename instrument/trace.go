@@ -17,7 +17,7 @@ const (
 
 func newTracer(m *Middleware, p trace.TracerProvider) (t trace.Tracer) {
 	defer m.contain(func() { t = nil })
-	return p.Tracer(scopeName)
+	return p.Tracer(scopeName, trace.WithInstrumentationVersion(Version))
 }
 
 // span is a started span, or nothing without a tracer.

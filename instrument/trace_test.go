@@ -33,6 +33,10 @@ func TestSpansCarryTheLabelAndTheOutcomeAlone(t *testing.T) {
 		for _, a := range span.Attributes() {
 			attrs[string(a.Key)] = a.Value.AsString()
 		}
+		scope := span.InstrumentationScope()
+		if scope.Name != "github.com/leaderscope/leaderscope/instrument" || scope.Version != instrument.Version {
+			t.Errorf("span %s has scope %+v", span.Name(), scope)
+		}
 		if attrs["lock.name"] != e.Label() || attrs["leader.outcome"] == "" || len(attrs) != 2 || span.Status().Description != "" || len(span.Events()) != 0 {
 			t.Errorf("span %s has attributes %v, status %v, %d events", span.Name(), attrs, span.Status(), len(span.Events()))
 		}

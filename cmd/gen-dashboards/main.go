@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/internal/output"
 )
 
@@ -65,8 +66,10 @@ func command() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		SilenceUsage:          true,
 		CompletionOptions:     cobra.CompletionOptions{DisableDefaultCmd: true},
+		Version:               instrument.Version,
 		RunE:                  func(c *cobra.Command, _ []string) error { return g.run(c.OutOrStdout()) },
 	}
+	c.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	f := c.Flags()
 	f.StringVar(&g.out, "out", "", "the `directory` to write into; made when missing")
 	f.StringVar(&g.config, "config", "", "the configuration `file`; without it, the default that the command config prints")

@@ -26,8 +26,13 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
-// ScopeName is the instrumentation scope of all instruments.
+// ScopeName is the instrumentation scope of all instruments; its version is
+// instrument.Version.
 const ScopeName = "github.com/leaderscope/leaderscope/exporter/otelmetric"
+
+func meterOf(p metric.MeterProvider) metric.Meter {
+	return p.Meter(ScopeName, metric.WithInstrumentationVersion(instrument.Version))
+}
 
 // Exporter hands the series of one Middleware to one MeterProvider until it is
 // closed. It is safe for concurrent use.
@@ -102,7 +107,7 @@ func newExport(m *instrument.Middleware, c config) *export {
 
 // start makes the instruments and has them observed.
 func (e *export) start() {
-	meter := e.provider.Meter(ScopeName)
+	meter := meterOf(e.provider)
 	var all []metric.Observable
 	for _, metric := range catalog.All() {
 		if !e.m.Exports(metric) {

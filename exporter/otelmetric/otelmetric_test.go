@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/instrumentation"
 	sdk "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
@@ -174,6 +175,20 @@ func TestEveryMetricOfTheCatalogueHasItsInstrument(t *testing.T) {
 		}
 		time.Sleep(scenario.Length)
 	})
+}
+
+func TestTheScopeCarriesTheVersion(t *testing.T) {
+	m := newMiddleware(t)
+	_, _, r := export(t, m)
+	m.Election("x")
+	var got metricdata.ResourceMetrics
+	if err := r.Collect(context.Background(), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := instrumentation.Scope{Name: otelmetric.ScopeName, Version: instrument.Version}
+	if len(got.ScopeMetrics) != 1 || got.ScopeMetrics[0].Scope != want {
+		t.Errorf("%d scopes, the first %+v, want %+v alone", len(got.ScopeMetrics), got.ScopeMetrics[0].Scope, want)
+	}
 }
 
 func kind(a metricdata.Aggregation) catalog.Kind {

@@ -41,7 +41,7 @@ func (w *destination) locate(p metric.MeterProvider) {
 // sign is the instrument that a place is known by; nil if the provider has
 // none, which start reports.
 func sign(p metric.MeterProvider) metric.Observable {
-	o, err := newObservable(p.Meter(ScopeName), catalog.Active)
+	o, err := newObservable(meterOf(p), catalog.Active)
 	if err != nil {
 		return nil
 	}

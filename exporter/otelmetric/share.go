@@ -100,7 +100,7 @@ func tidy() {
 
 // isShutDown reports whether the provider gives nothing but no-op meters.
 func isShutDown(e *export) bool {
-	_, noop := e.provider.Meter(ScopeName).(noop.Meter)
+	_, noop := meterOf(e.provider).(noop.Meter)
 	return noop
 }
 

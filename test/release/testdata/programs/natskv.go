@@ -1,0 +1,15 @@
+package main
+
+import (
+	"context"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/natskv"
+)
+
+func main() {}
+
+func lead(ctx context.Context, e *instrument.Election, bucket jetstream.KeyValue, hostname string, work func(context.Context, *instrument.Term) error) error {
+	return LINE
+}
