@@ -2,11 +2,11 @@ package electtest_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/classify"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
 )
 
@@ -31,42 +31,23 @@ func (e *elector) Acquire(ctx context.Context) (instrument.Lease, error) {
 	return instrument.NewLease(g.Unlock,
 		instrument.Token(g.Number), // only one that grows from holder to holder
 		instrument.LostOn(g.Done),
-		instrument.ExpiryFrom(func() time.Time { return g.Sent.Add(e.ttl) }),
-		instrument.WatchWith(func(ctx context.Context, s instrument.Sink) { e.watch(ctx, s, g) }),
+		instrument.ExpiryFrom(func() time.Time { return g.Sent.Add(e.ttl) }), // from before the request, not from its answer
+		instrument.WatchWith(func(_ context.Context, s instrument.Sink) {
+			for r := range g.Renewals { // closed when the lock is over
+				if r.Err != nil {
+					s.RenewalFailed(r.Err)
+					continue
+				}
+				s.Renewed(instrument.Renewal{Sent: r.Sent, Expiry: r.Sent.Add(e.ttl)})
+			}
+		}),
 	), nil
 }
 
-// watch passes on what the library does by itself, until the term has ended.
-func (e *elector) watch(ctx context.Context, s instrument.Sink, g *grant) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case r, ok := <-g.Renewals:
-			switch {
-			case !ok:
-				return
-			case r.Err != nil:
-				s.RenewalFailed(r.Err)
-			default:
-				s.Renewed(instrument.Renewal{Sent: r.Sent, Expiry: r.Sent.Add(e.ttl)}) // from before the request, not from its answer
-			}
-		}
-	}
-}
+var known = classify.First(classify.ContendedIs(errLocked), classify.SessionLostIs(errNotHeld))
 
-// Classify tells the library's errors apart. What it does not know counts as
-// unknown, unless it is a plain network error or the end of the caller's context.
-func (*elector) Classify(err error) (instrument.Reason, bool) {
-	switch {
-	case errors.Is(err, errLocked):
-		return instrument.Contended, true
-	case errors.Is(err, errNotHeld):
-		return instrument.SessionLost, true
-	default:
-		return 0, false
-	}
-}
+// Classify tells the library's errors apart, by value or type.
+func (*elector) Classify(err error) (instrument.Reason, bool) { return known.Classify(err) }
 
 func TestTheTemplateConforms(t *testing.T) {
 	server := newLockd()
