@@ -119,9 +119,10 @@ func isPattern(key []byte) bool {
 }
 
 // hasPeriodBelow reports keys that are one block of fewer than n bytes, over
-// and over; the last one may be cut short.
+// and over; the last one may be cut short. A key of fewer than n bytes, which
+// is what line ends may leave, is one such block.
 func hasPeriodBelow(n int, key []byte) bool {
-	for period := 1; period < n && period < len(key); period++ {
+	for period := 1; period < n && period <= len(key); period++ {
 		if bytes.Equal(key[period:], key[:len(key)-period]) {
 			return true
 		}

@@ -57,6 +57,17 @@ func TestANameShowsItsLabelAndIsRevealedByOneMethod(t *testing.T) {
 	}
 }
 
+func TestANameIsQuotedWhereATextWouldBe(t *testing.T) {
+	n := Raw().Name("a b")
+	for verb, want := range map[string]string{
+		"%v": "a b", "%+v": "a b", "%#v": `"a b"`, "%s": "a b", "%#s": "a b", "%q": `"a b"`, "%#q": `"a b"`, "%x": "a b", "%#x": "a b", "%d": "a b",
+	} {
+		if got := fmt.Sprintf(verb, n); got != want {
+			t.Errorf("%s gives %s, want %s", verb, got, want)
+		}
+	}
+}
+
 func TestTheZeroNameIsRedacted(t *testing.T) {
 	var n Name
 	text, err := json.Marshal(n)

@@ -29,6 +29,9 @@ func TestAKeyThatWasNeverFilledOrTypedIsRefused(t *testing.T) {
 		"a number in front of zero bytes": few,
 		"one bit set":                     append(make([]byte, 31), 1),
 		"a line end, 32 times":            bytes.Repeat([]byte("\n"), 32),
+		"ten letters and 22 line ends":    []byte("qwertzuiop" + strings.Repeat("\r\n", 11)),
+		"15 letters and 17 line ends":     []byte("qwertzuiopasdfg" + strings.Repeat("\n", 17)),
+		"one byte more than half":         []byte("0123456789abcde" + strings.Repeat("k", 17)),
 	} {
 		if err := Hash(key, "k1").Err(); !errors.Is(err, ErrKey) || !strings.Contains(err.Error(), "openssl rand -hex 32") {
 			t.Errorf("%s: error %v", name, err)
@@ -42,6 +45,22 @@ func TestAKeyThatWasNeverFilledOrTypedIsRefused(t *testing.T) {
 		t.Setenv(keyVariable, string(key))
 		if _, err := KeyFromEnv(keyVariable); !errors.Is(err, ErrKey) {
 			t.Errorf("%s, in a variable: error %v", name, err)
+		}
+	}
+}
+
+// The bounds are those of the error probabilities that isPattern documents.
+func TestAKeyAtTheBoundsIsAccepted(t *testing.T) {
+	for name, key := range map[string]string{
+		"one byte, half of the key":       "0123456789abcdef" + strings.Repeat("k", 16),
+		"half of an odd number of bytes":  "0123456789abcdefg" + strings.Repeat("k", 16),
+		"a block of 16 bytes":             strings.Repeat("0123456789abcdef", 3),
+		"six letters without an order":    "abcdeffedcbabcedaebfcaecbdeafceb",
+		"16 bytes and 16 line ends":       "0123456789abcdef" + strings.Repeat("\n", 16),
+		"line ends in front of the bytes": strings.Repeat("\n", 16) + "0123456789abcdef",
+	} {
+		if err := Hash([]byte(key), "k1").Err(); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 )
 
 // pseudonyms makes the labels of one key. What is derived from the key is
@@ -23,30 +24,22 @@ func newPseudonyms(key []byte, id, what string) (*pseudonyms, error) {
 	if !validKeyID(id) { // not shown, since it may be the key in the wrong place
 		return nil, fmt.Errorf("%w: the id of %s has %d bytes or a forbidden character, want 1 to 16 letters, digits, '-' or '_'", ErrKey, what, len(id))
 	}
-	names, err := derive(key, "leaderscope/lock.name/v1")
-	if err != nil {
-		return nil, err
-	}
-	check, err := derive(key, "leaderscope/key-check/v1")
-	if err != nil {
-		return nil, err
-	}
-	return &pseudonyms{id: id, check: hex.EncodeToString(check[:4]), sum: keyed(names)}, nil
+	check := derive(key, "leaderscope/key-check/v1")
+	return &pseudonyms{id: id, check: hex.EncodeToString(check[:4]), sum: keyed(derive(key, "leaderscope/lock.name/v1"))}, nil
 }
 
 // derive binds the key to one purpose, so that labels cannot be compared with
-// other pseudonyms made from the same secret.
-func derive(key []byte, purpose string) ([]byte, error) {
-	derived, err := hkdf.Key(sha256.New, key, nil, purpose, sha256.Size)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrKey, err)
-	}
-	return derived, nil
+// other pseudonyms made from the same secret. It cannot fail: checkKey has
+// refused short keys, and the result is one hash long. Should it fail all the
+// same, the conversion panics, and no name is hashed without the key.
+func derive(key []byte, purpose string) [sha256.Size]byte {
+	derived, _ := hkdf.Key(sha256.New, key, nil, purpose, sha256.Size)
+	return [sha256.Size]byte(derived)
 }
 
-func keyed(key []byte) func(string) [sha256.Size]byte {
+func keyed(key [sha256.Size]byte) func(string) [sha256.Size]byte {
 	return func(name string) (sum [sha256.Size]byte) {
-		mac := hmac.New(sha256.New, key)
+		mac := hmac.New(sha256.New, key[:])
 		mac.Write([]byte(name))
 		mac.Sum(sum[:0])
 		return sum
@@ -65,8 +58,8 @@ const hashDigits = 16
 
 // isHash reports texts of the form that hashes have, under any id.
 func isHash(text string) bool {
-	n := len(text) - hashDigits - 1
-	return n > 0 && text[n] == ':' && validKeyID(text[:n]) && isHex(text[n+1:])
+	id, digits, found := strings.Cut(text, ":")
+	return found && len(digits) == hashDigits && validKeyID(id) && isHex(digits)
 }
 
 func isHex(text string) bool {

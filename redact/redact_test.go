@@ -55,6 +55,154 @@ func TestLabelFollowsTheFirstRuleElseThePolicy(t *testing.T) {
 	}
 }
 
+func TestATemplateCoversWhatHasABytePerVariable(t *testing.T) {
+	for template, names := range map[string]map[string]bool{
+		"a{x}b{y}c": {"a1b2c": true, "a1bb2c": true, "abb2c": true, "a1b2cc": true, "a1bcc": true, "ab2c": false, "a1bc": false, "a1b": false, "abc": false, "a": false, "": false, "a1c2c": false, "1b2c": false, "a1b2": false, "xa1b2c": false},
+		"{x}/{y}":   {"a/b": true, "//b": true, "a//": true, "///": true, "/b": false, "a/": false, "//": false, "/": false, "ab": false},
+		"a{x}":      {"a1": true, "a": false, "b1": false},
+		"{x}a":      {"1a": true, "aa": true, "a": false, "a1": false},
+		"{x}":       {"a": true, "\xff": true, "": false},
+		"ab{x}ba":   {"abxba": true, "abba": false, "aba": false},
+	} {
+		policy := Constant(Template(template))
+		for name, want := range names {
+			if got := policy.Label(name).Family != ""; got != want {
+				t.Errorf("template %s covers %q: %v", template, name, got)
+			}
+		}
+	}
+}
+
+func TestATemplateThatCannotBeReadIsAnError(t *testing.T) {
+	for template, want := range map[string]string{
+		"":         "no {variable}",
+		"a":        "no {variable}",
+		"{":        "begins no variable",
+		"{}":       "begins no variable",
+		"a{}":      "begins no variable",
+		"{a":       "begins no variable",
+		"{a}-{":    "begins no variable",
+		"{a{b}}":   "begins no variable",
+		"{{a}":     "begins no variable",
+		"}":        "'}' without '{'",
+		"a}{b}":    "'}' without '{'",
+		"{a}}":     "'}' without '{'",
+		"{a}-}{b}": "'}' without '{'",
+		"{a}{b}":   "side by side",
+		"-{a}{b}-": "side by side",
+		"{a}-{b}":  "",
+		"{a}":      "",
+		"-{a}-":    "",
+	} {
+		err := Template(template).Err()
+		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("template %s: error %v, want %q", template, err, want)
+		}
+	}
+}
+
+// A text that is changed has a digest of itself behind it, so the length of a
+// label says whether it was.
+const changed = len("~") + 16
+
+func TestANameIsChangedOnlyIfItPassesForAnotherLabel(t *testing.T) {
+	digits := strings.Repeat("0", 15)
+	cases := map[string]bool{
+		"k1:0123456789abcdef":                true,
+		"sixteen-letters_:0123456789abcdef":  true,
+		"seventeen-letters:0123456789abcdef": false,
+		":0123456789abcdef":                  false,
+		"k 1:0123456789abcdef":               false,
+		"k:1:0123456789abcdef":               false,
+		"k1:0123456789abcdef0":               false,
+		"k1:0123456789abcde":                 false,
+		"k1-0123456789abcdef":                false,
+		"0123456789abcdef":                   false,
+		"a~0123456789abcdef":                 true,
+		"~0123456789abcdef":                  true,
+		"a~0123456789abcde":                  false,
+		"a~0123456789abcdef0":                false,
+		"a-0123456789abcdef":                 false,
+		"redacted":                           true,
+		"overflow":                           true,
+		"unnamed":                            true,
+		"Redacted":                           false,
+		"redacted ":                          false,
+		"*":                                  true,
+		"_":                                  false,
+		" ~":                                 false,
+		"\u00a0":                             false,
+		"\ufffd":                             true,
+		"\x1f":                               true,
+		"\x7f":                               true,
+		"\u0085":                             true,
+		"\u200b":                             true,
+		"\u2028":                             true,
+		"\u2029":                             true,
+		"\u202e":                             true,
+		"\xff":                               true,
+		"":                                   false, // it has no digest of itself
+	}
+	for _, c := range "0189abcdef" {
+		cases["k1:"+digits+string(c)], cases["a~"+digits+string(c)] = true, true
+	}
+	for _, c := range "/:@ABFG`gz" {
+		cases["k1:"+digits+string(c)], cases["a~"+digits+string(c)] = false, false
+	}
+	for name, want := range cases {
+		label := Raw().Label(name).Text
+		if got := len(label) > changed && label[len(label)-changed] == '~' && label != name; got != want {
+			t.Errorf("%q has the label %q", name, label)
+		}
+		if !want && name != "" && label != name {
+			t.Errorf("%q has the label %q", name, label)
+		}
+	}
+}
+
+func TestOnlyATextBeyondTheLargestLabelIsCut(t *testing.T) {
+	fits, letters := strings.Repeat("n", MaxLabelSize), strings.Repeat("ü", MaxLabelSize/2)
+	rest := MaxLabelSize - changed
+	for name, make := range map[string]func(string) string{
+		"a name":    func(text string) string { return Raw().Label(text).Text },
+		"a backend": Valid,
+	} {
+		for in, want := range map[string]string{
+			fits: fits, letters: letters,
+			fits + "n":    fits[:rest],
+			letters + "n": letters[:rest-1], // half a letter is left out
+		} {
+			got := make(in)
+			if in == want && got == want {
+				continue
+			}
+			if body, digest, _ := strings.Cut(got, "~"); body != want || len(digest) != 16 {
+				t.Errorf("%s of %d bytes: %q, want %q and a digest", name, len(in), got, want)
+			}
+		}
+	}
+	if got := Valid(""); got != "" {
+		t.Errorf("nothing became %q", got)
+	}
+}
+
+func TestOnlyAFamilyBeyondTheLargestLabelIsCut(t *testing.T) {
+	family := func(template string) string {
+		return Constant(Template(template)).Label(strings.ReplaceAll(template, "{x}", "x")).Family
+	}
+	fits := strings.Repeat("n", MaxLabelSize-1)
+	if got := family(fits + "{x}"); got != fits+"*" {
+		t.Errorf("a family of %d bytes became %q", MaxLabelSize, got)
+	}
+	long, other := family("{x}"+fits+"n"), family("{x}"+fits+"m")
+	if body, digest, _ := strings.Cut(long[1:], "*"); body != fits[:MaxLabelSize-changed-2] || len(digest) != changed || digest[0] != '~' {
+		t.Errorf("a longer family is %q", long)
+	}
+	if long == other || len(long) != MaxLabelSize {
+		t.Errorf("families %q and %q of two templates", long, other)
+	}
+}
+
 func TestLongNamesStayApartAndShort(t *testing.T) {
 	long := strings.Repeat("ü", 100)
 	a, b := Raw().Label(long+"a").Text, Raw().Label(long+"b").Text

@@ -72,5 +72,5 @@ func (r Rule) as(policy string) Rule {
 }
 
 func (r Rule) covers(name string, from origin) bool {
-	return r.literals && from == literal || slices.Contains(r.exact, name) || len(r.parts) > 1 && matches(r.parts, name)
+	return r.literals && from == literal || slices.Contains(r.exact, name) || r.parts != nil && matches(r.parts, name)
 }

@@ -67,9 +67,7 @@ func shorten(text string) string {
 
 // cut takes at most n bytes and no half character.
 func cut(text string, n int) string {
-	if len(text) > n {
-		text = text[:n]
-	}
+	text = text[:min(len(text), n)]
 	for !utf8.ValidString(text) {
 		text = text[:len(text)-1]
 	}

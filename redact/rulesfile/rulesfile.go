@@ -82,16 +82,24 @@ func Load(path string) ([]redact.Rule, error) {
 // is an error: it covers nothing. So is a file with anchors, aliases or tags,
 // which no rules file needs, and one that is larger than a limit. Safe for
 // concurrent use.
-func Parse(file string, data []byte) (rules []redact.Rule, err error) {
+func Parse(file string, data []byte) ([]redact.Rule, error) {
 	d := &document{file: file}
+	return d.guarded(func() ([]redact.Rule, error) {
+		body, err := d.parse(data)
+		if err != nil {
+			return nil, err
+		}
+		return d.rules(body)
+	})
+}
+
+// guarded turns a panic of the YAML parser into an error: no file ends the
+// service that reads it.
+func (d *document) guarded(read func() ([]redact.Rule, error)) (rules []redact.Rule, err error) {
 	defer func() {
-		if recover() != nil { // of the YAML parser
+		if recover() != nil {
 			rules, err = nil, d.wrong(nil, "", notYAML)
 		}
 	}()
-	body, err := d.parse(data)
-	if err != nil {
-		return nil, err
-	}
-	return d.rules(body)
+	return read()
 }

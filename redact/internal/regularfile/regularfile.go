@@ -18,7 +18,9 @@ import (
 // system are wrapped.
 //
 // Safe for concurrent use.
-func Read(path string, limit int) ([]byte, fs.FileMode, error) {
+func Read(path string, limit int) ([]byte, fs.FileMode, error) { return read(path, limit, open) }
+
+func read(path string, limit int, open func(path string) (*os.File, error)) ([]byte, fs.FileMode, error) {
 	if path == "" {
 		return nil, 0, errors.New("the path is empty")
 	}

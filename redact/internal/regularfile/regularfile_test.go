@@ -75,3 +75,63 @@ func TestWhatCannotBeReadIsOneErrorThatNamesThePathOnly(t *testing.T) {
 		t.Errorf("a missing file is %v", err)
 	}
 }
+
+// Between the two checks another file may take the path, or none.
+func TestTheFileThatWasOpenedIsCheckedToo(t *testing.T) {
+	path, directory, missing := write(t, "f", "four"), t.TempDir(), filepath.Join(t.TempDir(), "missing")
+	cases := map[string]struct {
+		open func(string) (*os.File, error)
+		want string
+	}{
+		"the same file":       {os.Open, ""},
+		"it is gone":          {func(string) (*os.File, error) { return os.Open(missing) }, missing},
+		"a directory now":     {func(string) (*os.File, error) { return os.Open(directory) }, path + " is a directory; give the path of a file in it"},
+		"a device now":        {func(string) (*os.File, error) { return os.Open(os.DevNull) }, path + " is a device; give the path of a regular file"},
+		"nothing can be read": {func(string) (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) }, "read " + path},
+		"nothing is known of it": {func(string) (*os.File, error) {
+			f, err := os.Open(path)
+			return f, errors.Join(err, f.Close())
+		}, "stat " + path},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var opened *os.File
+			data, mode, err := read(path, 10, func(path string) (f *os.File, err error) {
+				opened, err = c.open(path)
+				return opened, err
+			})
+			if c.want == "" {
+				if err != nil || string(data) != "four" || !mode.IsRegular() {
+					t.Errorf("data %q, mode %v, error %v", data, mode, err)
+				}
+			} else if err == nil || !strings.Contains(err.Error(), c.want) || data != nil {
+				t.Errorf("data %q, error %v, want %q", data, err, c.want)
+			}
+			if opened == nil {
+				return
+			}
+			if _, err := opened.Stat(); !errors.Is(err, os.ErrClosed) {
+				t.Errorf("the file is left open: %v", err)
+			}
+		})
+	}
+}
+
+func TestTheModeIsThatOfTheFile(t *testing.T) {
+	path := write(t, "f", "four")
+	for _, mode := range []fs.FileMode{0o400, 0o644} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, got, err := Read(path, 10); err != nil || got != mode {
+			t.Errorf("mode %v, want %v; error %v", got, mode, err)
+		}
+	}
+}
+
+func TestAFileOfAnUnknownKindIsRefused(t *testing.T) {
+	want := "f is a special file; give the path of a regular file"
+	if err := mustBeRegular("f", fs.ModeIrregular); err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
