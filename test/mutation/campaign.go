@@ -21,6 +21,7 @@ type config struct {
 	sample      int      // mutants per package; negative for all of them
 	seed        int64    // chooses the sample
 	jobs        int      // mutants at a time
+	own         bool     // only a package's own tests judge, where it has some
 	budget      time.Duration
 	slack       time.Duration // added to every time-out
 	faults      []fault
@@ -210,7 +211,7 @@ func (c *campaign) clean(ctx context.Context) error {
 		if len(s.chosen)+len(s.faults) == 0 {
 			continue
 		}
-		for _, p := range c.workspace.judges(s.pkg) {
+		for _, p := range c.judgesAmong(s.pkg) {
 			if covered[p] == nil {
 				judges = append(judges, p)
 			}
@@ -237,10 +238,19 @@ func (c *campaign) clean(ctx context.Context) error {
 	return err
 }
 
+// judgesAmong are the packages that judge a package, its own first.
+func (c *campaign) judgesAmong(p *pkg) []*pkg {
+	judges := c.workspace.judges(p)
+	if c.own && p.tested {
+		return judges[:1]
+	}
+	return judges
+}
+
 // judgesOf are in the order in which they judge: the package's own tests, then
 // the cheapest.
 func (c *campaign) judgesOf(p *pkg) (judges []*judge) {
-	for _, candidate := range c.workspace.judges(p) {
+	for _, candidate := range c.judgesAmong(p) {
 		judges = append(judges, c.judges[candidate])
 	}
 	slices.SortStableFunc(judges, func(a, b *judge) int {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +90,77 @@ func TestATestThatFailsWithoutAMutantStopsTheCampaign(t *testing.T) {
 	}
 	if len(run.verdicts) > 0 {
 		t.Errorf("%d mutants were judged", len(run.verdicts))
+	}
+}
+
+func TestAPackageIsJudgedByItsOwnTestsAloneWhereItHasSome(t *testing.T) {
+	needs := func(paths ...string) map[string]bool {
+		all := map[string]bool{}
+		for _, p := range paths {
+			all[p] = true
+		}
+		return all
+	}
+	tested := &pkg{path: "tested", tested: true, needs: needs("tested")}
+	untested := &pkg{path: "untested", needs: needs("untested")}
+	user := &pkg{path: "user", tested: true, needs: needs("user", "tested", "untested")}
+	for _, own := range []bool{false, true} {
+		c := &campaign{config: config{own: own}, workspace: &workspace{packages: []*pkg{user, tested, untested}}}
+		all := []*pkg{tested, user}
+		if own {
+			all = all[:1]
+		}
+		if got := c.judgesAmong(tested); !slices.Equal(got, all) {
+			t.Errorf("own %v: %d judges, want %d", own, len(got), len(all))
+		}
+		if got := c.judgesAmong(untested); !slices.Equal(got, []*pkg{user}) {
+			t.Errorf("own %v: %d judge a package without tests", own, len(got))
+		}
+	}
+}
+
+func TestAnEquivalentNamesOneMutantOrAllOfAKind(t *testing.T) {
+	made := func(in, old string, nth int) *mutant {
+		return &mutant{change: change{folder: "core", in: in, kind: changeConstant, old: old, new: "2", nth: nth}}
+	}
+	mutants := []*mutant{made("size", "1", 1), made("size", "1", 2), made("size", "3", 0), made("other", "1", 0)}
+	named := func(in, old string, nth int) equivalent {
+		e := equivalent{change{folder: "core", in: in, kind: changeConstant, old: old, nth: nth}, "a reason"}
+		if old != "" {
+			e.new = "2"
+		}
+		return e
+	}
+	cases := map[string]struct {
+		named []equivalent
+		want  []int // of the mutants
+		err   string
+	}{
+		"one":                  {[]equivalent{named("size", "3", 0)}, []int{2}, ""},
+		"one of two":           {[]equivalent{named("size", "1", 2)}, []int{1}, ""},
+		"all of a kind":        {[]equivalent{named("size", "", 0)}, []int{0, 1, 2}, ""},
+		"several that match":   {[]equivalent{named("size", "1", 0)}, nil, "set nth from 1 to 2"},
+		"none":                 {[]equivalent{named("size", "4", 0)}, nil, "matches no mutant"},
+		"none of a kind":       {[]equivalent{named("gone", "", 0)}, nil, "the function has none of this kind"},
+		"one twice":            {[]equivalent{named("size", "3", 0), named("size", "", 0)}, []int{0, 1, 2}, "named twice"},
+		"one without a reason": {[]equivalent{{change: named("size", "3", 0).change}}, []int{2}, "needs a reason"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			equal, err := equivalentsAmong(c.named, mutants)
+			if (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+				t.Errorf("error %v, want %q", err, c.err)
+			}
+			var got []int
+			for i, m := range mutants {
+				if equal[m] {
+					got = append(got, i)
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("equivalent are %v, want %v", got, c.want)
+			}
+		})
 	}
 }
 

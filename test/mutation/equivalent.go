@@ -8,14 +8,15 @@ import (
 
 // equivalent is a mutant that no test can tell from the original. The fields
 // of the change are those that the report prints; nth is only for changes
-// that a function has several times.
+// that a function has several times. Without old and new it is every mutant of
+// that kind in that function.
 type equivalent struct {
 	change
 	reason string
 }
 
 // equivalentsAmong finds the mutants of one package that are named. An entry
-// must match exactly one of them.
+// must match exactly one of them, or if it is about all of a kind, at least one.
 func equivalentsAmong(named []equivalent, mutants []*mutant) (equal map[*mutant]bool, err error) {
 	byChange := make(map[change]*mutant, len(mutants))
 	for _, m := range mutants {
@@ -23,19 +24,34 @@ func equivalentsAmong(named []equivalent, mutants []*mutant) (equal map[*mutant]
 	}
 	equal = map[*mutant]bool{}
 	for _, e := range named {
-		m := byChange[e.change]
+		found := e.among(mutants, byChange)
 		switch {
 		case strings.TrimSpace(e.reason) == "":
 			err = errors.Join(err, fmt.Errorf("%v: an equivalent needs a reason", e))
-		case m == nil:
+		case len(found) == 0:
 			err = errors.Join(err, fmt.Errorf("%v: %s", e, e.stale(mutants)))
-		case equal[m]:
-			err = errors.Join(err, fmt.Errorf("%v: named twice", e))
-		default:
+		}
+		for _, m := range found {
+			if equal[m] {
+				err = errors.Join(err, fmt.Errorf("%v: named twice", e))
+			}
 			equal[m] = true
 		}
 	}
 	return equal, err
+}
+
+// among finds what an entry names.
+func (e equivalent) among(mutants []*mutant, byChange map[change]*mutant) (found []*mutant) {
+	if m := byChange[e.change]; m != nil {
+		return []*mutant{m}
+	}
+	for _, m := range mutants {
+		if e.old == "" && e.new == "" && m.in == e.in && m.kind == e.kind {
+			found = append(found, m)
+		}
+	}
+	return found
 }
 
 // stale says why an entry matches nothing.
@@ -64,5 +80,9 @@ func (e equivalent) stale(mutants []*mutant) string {
 }
 
 func (e equivalent) String() string {
-	return fmt.Sprintf("equivalent in %s, %s, %s: %s -> %s", e.folder, e.in, e.kind, e.old, e.new)
+	text := fmt.Sprintf("equivalent in %s, %s, %s", e.folder, e.in, e.kind)
+	if e.old != "" || e.new != "" {
+		text += fmt.Sprintf(": %s -> %s", e.old, e.new)
+	}
+	return text
 }

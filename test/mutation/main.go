@@ -42,6 +42,7 @@ func start(ctx context.Context, args []string) (good bool, err error) {
 	seed := flags.Int64("seed", 1, "chooses the sample")
 	jobs := flags.Int("jobs", min(2, runtime.NumCPU()), "mutants at a time")
 	budget := flags.Duration("budget", 20*time.Minute, "start no mutant after this long; 0 disables")
+	own := flags.Bool("own", false, "let only the package's own tests judge: faster, and stricter")
 	list := flags.Bool("list", false, "list the possible mutants and run none")
 	verbose := flags.Bool("v", false, "list every verdict")
 	_ = flags.Parse(args)
@@ -57,7 +58,7 @@ func start(ctx context.Context, args []string) (good bool, err error) {
 	}
 	c, err := prepare(ctx, config{
 		root: root, rooms: rooms,
-		pattern: *pattern, sample: *sample, seed: *seed, jobs: *jobs, budget: *budget, slack: 10 * time.Second,
+		pattern: *pattern, sample: *sample, seed: *seed, jobs: *jobs, own: *own, budget: *budget, slack: 10 * time.Second,
 		faults: faults, equivalents: equivalents, progress: os.Stderr,
 	})
 	if err != nil {

@@ -219,7 +219,7 @@ func (w *walker) isText(e ast.Expr) bool {
 // swapName changes true, false, min and max where they are Go's own.
 func (w *walker) swapName(id *ast.Ident) {
 	other, ok := map[string]string{"true": "false", "false": "true", "min": "max", "max": "min"}[id.Name]
-	if !ok || w.s.info.Uses[id] != types.Universe.Lookup(id.Name) {
+	if !ok || w.s.info.Uses[id] != types.Universe.Lookup(id.Name) || w.isBesideError(id) {
 		return
 	}
 	k := flipBoolean
@@ -230,7 +230,7 @@ func (w *walker) swapName(id *ast.Ident) {
 }
 
 func (w *walker) changeLiteral(lit *ast.BasicLit) {
-	if lit.Kind != token.INT && lit.Kind != token.FLOAT {
+	if lit.Kind != token.INT && lit.Kind != token.FLOAT || w.isBesideError(lit) {
 		return
 	}
 	if array, ok := w.parent().(*ast.ArrayType); ok && array.Len == lit {
@@ -303,16 +303,7 @@ func isDuration(t types.Type) bool {
 // zeroResults returns the zero value for one result after another, or for all
 // of them where one call gives them all.
 func (w *walker) zeroResults(stmt *ast.ReturnStmt) {
-	var signature *types.Signature
-	var results *ast.FieldList
-	switch f := w.function().(type) {
-	case *ast.FuncDecl:
-		signature, _ = w.s.info.Defs[f.Name].Type().(*types.Signature)
-		results = f.Type.Results
-	case *ast.FuncLit:
-		signature, _ = w.s.info.TypeOf(f).(*types.Signature)
-		results = f.Type.Results
-	}
+	signature, results := w.signature()
 	if signature == nil || len(stmt.Results) == 0 {
 		return
 	}
@@ -321,8 +312,7 @@ func (w *walker) zeroResults(stmt *ast.ReturnStmt) {
 		w.replace(zeroResult, stmt, &ast.ReturnStmt{Results: zeros})
 		return
 	}
-	last := len(stmt.Results) - 1
-	failing := isError(signature.Results().At(last).Type()) && !w.s.info.Types[stmt.Results[last]].IsNil()
+	failing, last := w.fails(stmt, signature), len(stmt.Results)-1
 	for i, result := range stmt.Results {
 		if w.isConstantZero(result) || failing && i < last {
 			continue // what stands beside an error is not looked at
@@ -331,6 +321,37 @@ func (w *walker) zeroResults(stmt *ast.ReturnStmt) {
 		changed[i] = zeros[i]
 		w.replace(zeroResult, stmt, &ast.ReturnStmt{Results: changed})
 	}
+}
+
+// signature is that of the innermost function around the current node, and its
+// results as they are written.
+func (w *walker) signature() (signature *types.Signature, results *ast.FieldList) {
+	switch f := w.function().(type) {
+	case *ast.FuncDecl:
+		signature, _ = w.s.info.Defs[f.Name].Type().(*types.Signature)
+		return signature, f.Type.Results
+	case *ast.FuncLit:
+		signature, _ = w.s.info.TypeOf(f).(*types.Signature)
+		return signature, f.Type.Results
+	}
+	return nil, nil
+}
+
+// fails reports whether a statement returns an error last.
+func (w *walker) fails(stmt *ast.ReturnStmt, signature *types.Signature) bool {
+	last := len(stmt.Results) - 1
+	return isError(signature.Results().At(last).Type()) && !w.s.info.Types[stmt.Results[last]].IsNil()
+}
+
+// isBesideError reports whether an expression is returned beside an error, so
+// that it is not looked at.
+func (w *walker) isBesideError(e ast.Expr) bool {
+	stmt, ok := w.parent().(*ast.ReturnStmt)
+	if !ok || len(stmt.Results) < 2 || stmt.Results[len(stmt.Results)-1] == e {
+		return false
+	}
+	signature, _ := w.signature()
+	return w.fails(stmt, signature)
 }
 
 func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
