@@ -60,9 +60,7 @@ func (c *collector) observer(label string) instrument.Observer {
 		}
 		k := kept{metric: m}
 		if c.config.native() {
-			if k.native, k.observed = c.newNative(m, label), new(atomic.Bool); k.native == nil {
-				continue
-			}
+			k.native, k.observed = c.newNative(m, label), new(atomic.Bool)
 		} else {
 			k.exemplars = make(exemplars, m.NumBuckets())
 		}
@@ -101,12 +99,9 @@ func newVectors(c config) map[*catalog.Metric]*prometheus.HistogramVec {
 // so that a label which goes and comes back at once begins again at zero.
 func (c *collector) newNative(m *catalog.Metric, label string) prometheus.Histogram {
 	v := c.vectors[m]
-	h, err := v.GetMetricWithLabelValues(label)
-	if err != nil {
-		return nil
-	}
+	h := v.WithLabelValues(label).(prometheus.Histogram)
 	v.DeleteLabelValues(label)
-	return h.(prometheus.Histogram)
+	return h
 }
 
 // Observe implements instrument.Observer.
@@ -154,9 +149,10 @@ func (o *observer) find(m *catalog.Metric) *kept {
 	return nil
 }
 
-// native is the native histogram, once it has been observed.
+// native is the native histogram, once it has been observed. It is asked for
+// only where there are native histograms.
 func (o *observer) native(m *catalog.Metric) prometheus.Metric {
-	if k := o.find(m); k != nil && k.native != nil && k.observed.Load() {
+	if k := o.find(m); k != nil && k.observed.Load() {
 		return k.native
 	}
 	return nil

@@ -19,6 +19,8 @@ func TestInstantsSaturateAndLeasesBeyondTheHorizonHaveNoEnd(t *testing.T) {
 		{"back", Origin.Add(-5), Origin - 5},
 		{"not at all", Instant(math.MaxInt64).Add(0), math.MaxInt64},
 		{"to the last instant", Instant(math.MaxInt64 - 5).Add(5), math.MaxInt64},
+		{"just beyond the last instant", Instant(math.MaxInt64).Add(1), math.MaxInt64},
+		{"just beyond the first instant", Instant(math.MinInt64).Add(-1), math.MinInt64},
 		{"beyond the last instant", Instant(math.MaxInt64 - 5).Add(6), math.MaxInt64},
 		{"far beyond the last instant", Instant(math.MaxInt64).Add(math.MaxInt64), math.MaxInt64},
 		{"to the first instant", Instant(math.MinInt64 + 5).Add(-5), math.MinInt64},
