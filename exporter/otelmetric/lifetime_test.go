@@ -198,3 +198,43 @@ func TestMoreLiveLocksThanTheSDKHasRoomForAreReported(t *testing.T) {
 		t.Errorf("250 locks: %v", got)
 	}
 }
+
+// A label counts once, however often it comes back, and the limit is the first
+// number that is reported.
+func TestALimitIsReportedOnceItIsReached(t *testing.T) {
+	for name, c := range map[string]struct {
+		limit, labels int
+		reported      int
+	}{
+		"below":        {limit: 9, labels: 8},
+		"reached":      {limit: 9, labels: 9, reported: 1},
+		"beyond":       {limit: 9, labels: 20, reported: 1},
+		"of one":       {limit: 1, labels: 1, reported: 1},
+		"none":         {limit: 0, labels: 20},
+		"less than no": {limit: -1, labels: 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			errs := handled(t)
+			m := newMiddleware(t, instrument.WithoutSeries(catalog.GroupWaiting))
+			p, _ := provider()
+			e, err := otelmetric.New(m, otelmetric.WithMeterProvider(p), otelmetric.WithCardinalityLimit(c.limit))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer closeIt(t, e)
+			for range 3 {
+				for i := range c.labels {
+					e := named(m, fmt.Sprint("lock-", i))
+					term, err := e.Acquire(context.Background(), electtest.Wins(instrument.NewLease(nil)))
+					if err != nil || term.Release(context.Background()) != nil {
+						t.Fatal(err)
+					}
+					e.Forget()
+				}
+			}
+			if got := errs(); len(got) != c.reported || len(got) > 0 && !errors.Is(got[0], otelmetric.ErrCardinality) {
+				t.Errorf("handled %v, want %d", got, c.reported)
+			}
+		})
+	}
+}

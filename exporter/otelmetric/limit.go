@@ -14,7 +14,7 @@ var ErrCardinality = errors.New("leaderscope: more attribute sets than the OpenT
 
 // limit watches for the number of attribute sets beyond which an SDK folds.
 type limit struct {
-	sets     int // 0: none
+	sets     int // 0 or less: none
 	exceeded sync.Once
 
 	mu     sync.Mutex
@@ -32,14 +32,11 @@ func (l *limit) check(sets int) {
 // add takes a label of which the SDK keeps histograms from now on. The labels
 // are remembered up to the limit: those that come back are not new to the SDK.
 func (l *limit) add(label string) {
-	if l.sets == 0 {
-		return
-	}
 	l.mu.Lock()
-	if l.labels == nil {
-		l.labels = map[string]struct{}{}
-	}
 	if len(l.labels) < l.sets {
+		if l.labels == nil {
+			l.labels = map[string]struct{}{}
+		}
 		l.labels[label] = struct{}{}
 	}
 	sets := len(l.labels)

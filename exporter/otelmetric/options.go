@@ -17,7 +17,7 @@ type Option func(*config)
 type config struct {
 	provider   metric.MeterProvider
 	histograms bool
-	limit      int // 0: none
+	limit      int // 0 or less: none
 }
 
 // WithMeterProvider sets where the instruments are made. Nil and the default
@@ -36,10 +36,10 @@ func WithMeterProvider(p metric.MeterProvider) Option {
 func WithoutHistograms() Option { return func(c *config) { c.histograms = false } }
 
 // WithCardinalityLimit repeats what the provider was given as its limit on
-// attribute sets, if that is not DefaultCardinalityLimit; 0 is no limit. The
-// API cannot ask for it. It changes nothing but when ErrCardinality is
+// attribute sets, if that is not DefaultCardinalityLimit; below 1 it is no
+// limit. The API cannot ask for it. It changes nothing but when ErrCardinality is
 // reported.
-func WithCardinalityLimit(n int) Option { return func(c *config) { c.limit = max(n, 0) } }
+func WithCardinalityLimit(n int) Option { return func(c *config) { c.limit = n } }
 
 func newConfig(opts []Option) config {
 	c := config{provider: otel.GetMeterProvider(), histograms: true, limit: DefaultCardinalityLimit}

@@ -355,7 +355,11 @@ func TestTheGlobalProviderIsOnePlaceInAnyOrder(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(orders)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command(os.Args[0], "-test.run=^TestOneOrder$", "-test.v")
+			args := []string{"-test.run=^TestOneOrder$", "-test.v"}
+			if dir := os.Getenv("GOCOVERDIR"); dir != "" {
+				args = append(args, "-test.gocoverdir="+dir)
+			}
+			cmd := exec.Command(os.Args[0], args...)
 			cmd.Env = append(os.Environ(), orderVariable+"="+name)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)

@@ -124,7 +124,7 @@ func (s *State) extend(t *Term, r Renewal) {
 	if sent == 0 {
 		sent = r.Now
 	}
-	if r.Asked && t.end != 0 && end <= t.end {
+	if r.Asked && end <= t.end {
 		end = 0
 	}
 	if end == 0 && !r.Endless && !s.Params.Hidden {

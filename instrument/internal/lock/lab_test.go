@@ -369,7 +369,11 @@ func win(l *lab, w words) {
 	if a != nil && w.by["since"] == "" {
 		start = a.Start()
 	}
-	for _, over := range l.Win(t, a, start, won) {
+	superseded := l.Win(t, a, start, won)
+	if t.Lapsed() {
+		l.answer = append(l.answer, "at-once")
+	}
+	for _, over := range superseded {
 		for name, t := range l.terms {
 			if t == over {
 				l.answer = append(l.answer, "ends-"+name)

@@ -43,7 +43,7 @@ type Won struct {
 func (s *State) Win(t *Term, a *Attempt, start Instant, w *Won) (superseded []*Term) {
 	t.recorded = s.finish(a, start, w.Now)
 	t.began = w.Now
-	t.renewalsVisible = w.Renewals == ShownRenewals || w.Observed && w.End != 0
+	t.renewalsVisible = w.Renewals == ShownRenewals || w.Observed
 	t.renewable = w.Renewals != NoRenewals
 	length := w.Length
 	if length == 0 {

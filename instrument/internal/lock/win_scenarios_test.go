@@ -118,9 +118,9 @@ var wins = []scenario{
 	`},
 	{"a lease that had ended when its answer was there", Params{Lease: lease}, `
 		10s begin => entered lease=30s pending=1
-		20s win a end=15s => a=lapsed a.end=15s acquired=1 ended=15 over=expired:1 took=1/10 won=20 pending=-
+		20s win a end=15s => at-once a=lapsed a.end=15s acquired=1 ended=15 over=expired:1 took=1/10 won=20 pending=-
 		30s begin => entered pending=1
-		30s win b end=30s => acquired=2 b=lapsed b.end=30s ended=30 over=expired:2 took=2/10 won=30 pending=-
+		30s win b end=30s => at-once acquired=2 b=lapsed b.end=30s ended=30 over=expired:2 took=2/10 won=30 pending=-
 	`},
 	{"a campaign whose session had lapsed before it won", Params{Lease: lease}, `
 		10s begin => entered lease=30s pending=1

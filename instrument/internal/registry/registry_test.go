@@ -118,8 +118,8 @@ func TestANameHasOneLock(t *testing.T) {
 		}
 		other := &Lock{}
 		other.Prepare(nil, &Declared{})
-		if l, first := f.Enter(a.name, redact.Label{Text: "c"}, created, other); l != a || first {
-			t.Errorf("%s: a name that is there is entered again: %v", kind, first)
+		if l, first := f.Enter(a.name, redact.Label{Text: "c"}, created, other); l != a || first || a.LabelText() == "c" {
+			t.Errorf("%s: a name that is there is entered again: %v, under %s", kind, first, a.LabelText())
 		}
 		made := &Lock{}
 		made.Prepare(nil, &Declared{})
