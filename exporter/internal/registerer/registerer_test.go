@@ -19,9 +19,17 @@ func (s *silent) MustRegister(...prometheus.Collector) {}
 func (s *silent) Unregister(prometheus.Collector) bool { s.registered--; return true }
 
 // failing refuses with words of its own.
-type failing struct{ silent }
+type failing struct {
+	silent
+	words string
+}
 
-func (*failing) Register(prometheus.Collector) error { return errors.New("fqName: closed") }
+func (f *failing) Register(prometheus.Collector) error { return errors.New(f.words) }
+
+// described is how a registry prints a description that it refuses.
+func described(name, labels string) string {
+	return `descriptor Desc{fqName: ` + name + `, help: "h", constLabels: {` + labels + `}, variableLabels: {}} is invalid`
+}
 
 func with(name string) prometheus.Labels { return prometheus.Labels{name: "x"} }
 
@@ -37,7 +45,13 @@ func TestARegistererThatChangesNamesIsRefused(t *testing.T) {
 		"a registry":                         {registerer: prometheus.NewRegistry()},
 		"a pedantic registry":                {registerer: prometheus.NewPedanticRegistry()},
 		"one that says nothing":              {registerer: &silent{}},
-		"one that fails in its own words":    {registerer: &failing{}},
+		"one that fails in its own words":    {registerer: &failing{words: "fqName: closed"}},
+		"one that describes another series":  {registerer: &failing{words: described(`"app_other"`, `le="x"`)}},
+		"one that describes nothing":         {registerer: &failing{words: described(`"\q"`, `le="x"`)}},
+		"one that describes what is asked":   {registerer: &failing{words: described(`"leaderscope_probe"`, ``)}},
+		"one that describes a prefix":        {registerer: &failing{words: described(`"a\"b_leaderscope_probe"`, ``)}, names: `"a\"b_"`},
+		"one that describes two labels":      {registerer: &failing{words: described(`"leaderscope_probe"`, `zone="b",pool="\",le=\""`)}, constant: with("zone"), names: `"zone"`},
+		"one that describes the second":      {registerer: &failing{words: described(`"leaderscope_probe"`, `zone="b",pool="\",le=\""`)}, constant: with("pool"), names: `"pool"`},
 		"a wrapper of nothing":               {registerer: prefix("app_", nil)},
 		"labels that are free":               {registerer: wrap(prometheus.Labels{"pool": `a, le="x"} \`, "zone": "b"}, prometheus.NewRegistry()), constant: with("app")},
 		"nothing":                            {names: "no registerer"},

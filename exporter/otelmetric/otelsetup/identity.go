@@ -20,7 +20,7 @@ func Identify(r *resource.Resource) (*resource.Resource, error) {
 		return nil, fmt.Errorf("leaderscope: make a service.instance.id: %w", err)
 	}
 	id, _ := detected.Set().Value(semconv.ServiceInstanceIDKey)
-	return withInstance(r, id.AsString())
+	return withInstance(r, id.AsString()), nil
 }
 
 func hasIdentity(r *resource.Resource) bool {
@@ -28,12 +28,10 @@ func hasIdentity(r *resource.Resource) bool {
 	return ok && id.AsString() != ""
 }
 
-func withInstance(r *resource.Resource, id string) (*resource.Resource, error) {
-	merged, err := resource.Merge(r, resource.NewSchemaless(attribute.KeyValue{Key: semconv.ServiceInstanceIDKey, Value: attribute.StringValue(id)}))
-	if err != nil {
-		return nil, fmt.Errorf("leaderscope: add service.instance.id: %w", err)
-	}
-	return merged, nil
+// withInstance cannot fail: only two schemas that differ do not merge.
+func withInstance(r *resource.Resource, id string) *resource.Resource {
+	merged, _ := resource.Merge(r, resource.NewSchemaless(attribute.KeyValue{Key: semconv.ServiceInstanceIDKey, Value: attribute.StringValue(id)}))
+	return merged
 }
 
 // identified is the resource of a pipeline.
@@ -43,7 +41,7 @@ func identified(c config) (*resource.Resource, error) {
 		r = resource.Default()
 	}
 	if c.instance != "" && !hasIdentity(r) {
-		return withInstance(r, c.instance)
+		return withInstance(r, c.instance), nil
 	}
 	return Identify(r)
 }

@@ -30,6 +30,8 @@ var bodies = []scenario{
 		43s look-on => afterloss=1s
 		45s release a ok => ended a.freed=true afterloss=3s gave=ok:1 used=1/1.16667
 		47s done a x => afterloss=5s ran=1/5 a.bodies=- running=-
+		50s begin => entered pending=1
+		50s win b => acquired=2 active=1 b=held b.active=true b.end=1m20s expiry=80 left=30s took=2/0 won=50 pending=-
 	`},
 	{"a body under a lapsed term ends before the release", Params{Lease: lease}, `
 		10s begin => entered lease=30s pending=1
@@ -37,7 +39,9 @@ var bodies = []scenario{
 		41s look-on => a=lapsed a.told=1 ended=40 over=expired:1 a.active=- active=- expiry=- left=-
 		42s body a x => a.bodies=1 overran=1 running=1 unlogged=1
 		45s done a x => afterloss=3s ran=1/3 a.bodies=- running=-
-		47s release a ok => ended a.freed=true gave=ok:1 used=1/1.23333
+		46s begin => entered pending=1
+		46s win b => ends-a acquired=2 active=1 b=held b.active=true b.end=1m16s expiry=76 left=30s took=2/0 won=46 pending=-
+		47s release a ok => ended a.freed=true gave=ok:1 left=29s used=1/1.23333
 	`},
 	{"work that was released in time and goes on past the lease", Params{Lease: lease}, `
 		10s begin => entered lease=30s pending=1

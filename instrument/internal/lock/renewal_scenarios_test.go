@@ -32,6 +32,12 @@ var renewals = []scenario{
 		22s renew a ok sent=14s end=46s => recorded a.end=46s asked=2/15 expiry=46 renewed=ok:2
 		23s renew a ok sent=15s end=44s => recorded a.end=44s asked=3/23 expiry=44 left=21s renewed=ok:3 used=1/0.258065
 	`},
+	{"an answer of before the win says nothing of a lease without a known end", Params{}, `
+		10s begin => entered pending=1
+		20s win a renews => a=held a.active=true acquired=1 active=1 took=1/10 won=20 pending=-
+		21s renew a ok sent=9s end=40s => recorded asked=1/12 renewed=ok:1
+		22s renew a ok sent=10s end=41s => recorded a.end=41s asked=2/24 expiry=41 lease=31s left=19s renewed=ok:2
+	`},
 	{"a renewal that was asked for and did not move its end", Params{Lease: lease}, `
 		10s begin => entered lease=30s pending=1
 		10s win a renews => a=held a.active=true a.end=40s acquired=1 active=1 expiry=40 left=30s took=1/0 won=10 pending=-

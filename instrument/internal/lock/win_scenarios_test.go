@@ -138,6 +138,30 @@ var wins = []scenario{
 		99h look-on
 		100h release a ok => ended a=released a.freed=true ended=360000 gave=ok:1 over=released:1 ran=1/359990 a.active=- active=-
 	`},
+	{"the earliest end that is known counts, whichever term has it", Params{MaxLeaders: 3}, `
+		10s begin => entered pending=1
+		10s win a => a=held a.active=true acquired=1 active=1 took=1/0 won=10 pending=-
+		11s begin => entered pending=1
+		11s win b end=50s => acquired=2 active=2 b=held b.active=true b.end=50s expiry=50 lease=39s left=39s took=2/0 won=11 pending=-
+		12s begin => entered left=38s pending=1
+		12s win c end=60s => acquired=3 active=3 c=held c.active=true c.end=1m0s lease=48s took=3/0 won=12 pending=-
+		13s ends => active 50s left=37s
+		14s release b ok => ended active=2 b=released b.freed=true ended=14 expiry=60 gave=ok:1 left=46s over=released:1 ran=1/3 used=1/0.0769231 b.active=-
+		14s ends => active 1m0s
+		15s release c ok => ended active=1 c=released c.freed=true ended=15 gave=ok:2 over=released:2 ran=2/6 used=2/0.139423 c.active=- expiry=- left=-
+		15s ends => active
+	`},
+	{"the shortest leases", Params{Lease: 1}, `
+		10s begin => entered lease=1ns pending=1
+		10s win a may-renew => a=held a.active=true a.end=10.000000001s acquired=1 active=1 expiry=10.000000001 left=1ns took=1/0 won=10 pending=-
+		20s begin => entered a=lapsed ended=10.000000001 over=expired:1 pending=1 a.active=- active=- expiry=- left=-
+		20s win b renews length=1ns => acquired=2 active=1 b=held b.active=true b.end=20.000000001s expiry=20.000000001 left=1ns took=2/0 won=20 pending=-
+		20s renew b ok sent=20s length=1ns => recorded asked=1/0 renewed=ok:1 used=1/0
+		30s begin => entered b=lapsed ended=20.000000001 over=expired:2 overran=1 pending=1 unlogged=1 active=- b.active=- expiry=- left=-
+		30s win c observed end=40s => acquired=3 active=1 c=held c.active=true c.end=40s c.observed=true expiry=40 left=10s took=3/0 won=30 pending=-
+		31s look asked=31s end=50s length=1ns => c.end=50s expiry=50 left=19s renewed=ok:2 used=2/0.1
+		32s look end=50s length=1ns => left=18s
+	`},
 	{"a win that belongs to no attempt", Params{Lease: lease}, `
 		10s win a since=9s => a=unrecorded a.active=true a.end=39s lease=30s
 		11s body a x => a.bodies=1
@@ -146,7 +170,7 @@ var wins = []scenario{
 		14s fence a 3
 		15s release a ok => ended a=released a.freed=true a.active=-
 	`},
-	{"tokens that go back", Params{Lease: lease}, `
+	{"tokens that go back", Params{Lease: lease, MaxLeaders: 1}, `
 		10s begin => entered lease=30s pending=1
 		10s win a token=7 => a=held a.active=true a.end=40s acquired=1 active=1 expiry=40 left=30s token=7 took=1/0 won=10 pending=-
 		11s fence a 7 => left=29s

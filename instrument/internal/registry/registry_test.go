@@ -348,6 +348,11 @@ func TestAClosedRegistryForgetsItsLocksAndTakesNoOther(t *testing.T) {
 	if !f.Closed() || !late.Retired() || !a.Retired() || !b.Retired() {
 		t.Errorf("closed %v, retired %v %v %v", f.Closed(), late.Retired(), a.Retired(), b.Retired())
 	}
+	entered := &Lock{}
+	entered.Prepare(nil, &Declared{})
+	if l, first := f.Enter(Digest{1, 2}, redact.Label{Text: "late"}, created, entered); l != entered || !first || !l.Retired() {
+		t.Errorf("entered %v, retired %v", first, l.Retired())
+	}
 	if f.Read(func(*Reading) { t.Error("a series is left") }) {
 		t.Error("a closed registry is read")
 	}
