@@ -250,6 +250,24 @@ func TestC55ExportingTwiceToOneProviderSharesAndCountsOnce(t *testing.T) {
 	}
 }
 
+func TestEachLockHasItsOwnSeries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMiddleware(t)
+		_, _, r := export(t, m)
+		for i := range 4 {
+			e := m.Named(fmt.Sprint("lock-", i), instrument.LeaseDuration(time.Duration(i+1)*time.Minute))
+			contend(e, i+1)
+			if i%2 == 0 {
+				if _, err := e.Acquire(context.Background(), electtest.Wins(instrument.NewLease(nil))); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		time.Sleep(time.Second)
+		equal(t, m, r)
+	})
+}
+
 func TestAfterCloseElectionsGoOn(t *testing.T) {
 	m := newMiddleware(t)
 	e, _, r := export(t, m)

@@ -114,7 +114,7 @@ func (e *export) settle() error {
 // that one. The caller holds exports.mu.
 func (e *export) yield() (first *export) {
 	for _, x := range live() {
-		if x != e && x.arrival < e.arrival && !e.pending.Load() && !x.pending.Load() && x.meets(&e.destination) {
+		if x.arrival < e.arrival && !e.pending.Load() && !x.pending.Load() && x.meets(&e.destination) {
 			first = x
 		}
 	}

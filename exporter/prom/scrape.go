@@ -37,7 +37,7 @@ type scrape struct {
 }
 
 func (s *scrape) add(sample *instrument.Sample) {
-	if sample.Metric.PerLock() && (s.lock == nil || s.lock.GetValue() != sample.Lock) {
+	if s.lock == nil || s.lock.GetValue() != sample.Lock {
 		s.begin(sample)
 	}
 	if s.created == nil || !s.began.Equal(sample.Created) {
@@ -52,7 +52,7 @@ func (s *scrape) add(sample *instrument.Sample) {
 	s.metrics <- s.metric(sample)
 }
 
-// begin starts with another lock.
+// begin starts with another lock, or with the series that belong to none.
 func (s *scrape) begin(sample *instrument.Sample) {
 	s.lock, s.bare = pair(catalog.LockName.Name(), sample.Lock), nil
 	s.kept = s.c.locks.find(sample.Lock)

@@ -51,6 +51,7 @@ func TestARegistererThatChangesNamesIsRefused(t *testing.T) {
 		"one that describes what is asked":   {registerer: &failing{words: described(`"leaderscope_probe"`, ``)}},
 		"one that describes a prefix":        {registerer: &failing{words: described(`"a\"b_leaderscope_probe"`, ``)}, names: `"a\"b_"`},
 		"one that describes two labels":      {registerer: &failing{words: described(`"leaderscope_probe"`, `zone="b",pool="\",le=\""`)}, constant: with("zone"), names: `"zone"`},
+		"one that describes no text":         {registerer: &failing{words: described(`"leaderscope_probe"`, `pool="\xff"`)}, names: `"pool"`},
 		"one that describes the second":      {registerer: &failing{words: described(`"leaderscope_probe"`, `zone="b",pool="\",le=\""`)}, constant: with("pool"), names: `"pool"`},
 		"a wrapper of nothing":               {registerer: prefix("app_", nil)},
 		"labels that are free":               {registerer: wrap(prometheus.Labels{"pool": `a, le="x"} \`, "zone": "b"}, prometheus.NewRegistry()), constant: with("app")},

@@ -149,8 +149,8 @@ func (s *State) Retire(now Instant) {
 // endsBy notes that a term ended at that instant, or with its lease if that
 // was before.
 func (s *State) endsBy(t *Term, at Instant) {
-	if end := s.End(t); end != 0 && end < at {
-		at = end
+	if end := s.End(t); end != 0 {
+		at = min(at, end)
 	}
 	s.ends(at)
 }

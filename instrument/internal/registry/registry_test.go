@@ -162,6 +162,9 @@ func TestNamesBeyondTheCapShareOneLabelUntilThereIsRoom(t *testing.T) {
 	f.want(t, "with room again", map[string]string{
 		"a": "acquired 1, active 1, token 3", "d": "acquired 1, active 1, token 3", "overflow": "acquired 2, active 1, shared",
 	})
+	if l, _ := f.Find("c"); l != c {
+		t.Error("without room a name is entered again")
+	}
 	f.lose(c, termOfC)
 	if family("c") != c || c.LabelText() != "overflow" {
 		t.Errorf("the room is taken, and a name moves to %s", c.LabelText())

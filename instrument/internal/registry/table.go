@@ -75,7 +75,7 @@ func (t *table) remove(l *Lock) {
 
 // rebuilt is the table without what was removed, with room for more.
 func (t *table) rebuilt() *table {
-	to := newTable(t.live + 1)
+	to := newTable(t.live)
 	for i := range t.slots {
 		if l := t.slots[i].lock.Load(); l != nil {
 			to.put(l)
