@@ -151,7 +151,7 @@ func (s *State) extend(t *Term, r Renewal) {
 		return
 	}
 	s.used(t, r.Now)
-	if r.Sent != 0 || end == 0 || t.end == 0 || end > t.end {
+	if r.Sent != 0 || end == 0 || end > t.end {
 		t.extra().decided, t.sent, t.end = sent, start, end
 	}
 	if t.recorded {

@@ -253,14 +253,14 @@ func TestALabelOfTwoNamesBecomesAShare(t *testing.T) {
 
 func TestALabelOfTwoNamesJoinsTheShareThatIsThere(t *testing.T) {
 	f := newFixture(10)
-	f.enter("family", redact.Label{Text: "x*", Shared: true})
+	f.win(f.enter("family", redact.Label{Text: "x*", Shared: true}))
 	f.enter("other", redact.Label{Text: "y"})
 	f.win(f.enter("a", redact.Label{Text: "x"}))
 	f.win(f.enter("b", redact.Label{Text: "x"}))
-	f.want(t, "joined", map[string]string{"x*": "acquired 2, active 2, shared", "y": "acquired 0, active 0"})
+	f.want(t, "joined", map[string]string{"x*": "acquired 3, active 3, shared", "y": "acquired 0, active 0"})
 	first := f.enter("c", redact.Label{Text: "y"})
 	f.Forget(first)
-	f.want(t, "two shares", map[string]string{"x*": "acquired 2, active 2, shared", "y*": "acquired 0, active 0, shared"})
+	f.want(t, "two shares", map[string]string{"x*": "acquired 3, active 3, shared", "y*": "acquired 0, active 0, shared"})
 	if len(f.renamed) != 2 || f.Counts().Collisions != 2 {
 		t.Errorf("%d renamed, %d collisions", len(f.renamed), f.Counts().Collisions)
 	}
