@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -105,6 +106,17 @@ func check(t *testing.T, m *instrument.Middleware, at string, want electtest.Ser
 	if diff := cmp.Diff(want, got, unnamed, cmpopts.EquateApprox(0, 1e-6)); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", at, diff)
 	}
+}
+
+// counted is what of these series is not zero.
+func counted(m *instrument.Middleware, prefixes ...string) map[string]float64 {
+	found := map[string]float64{}
+	for key, v := range electtest.Read(m, "x") {
+		if v != 0 && slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(key, p) }) {
+			found[key] = v
+		}
+	}
+	return found
 }
 
 func isBucket(key string) bool {

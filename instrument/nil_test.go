@@ -79,6 +79,12 @@ func TestNilPassesEverythingThroughAndRecordsNothing(t *testing.T) {
 	if noTerm.Context().Err() != nil || noTerm.Leading() || noTerm.Unwrap() != nil || noTerm.Release(context.Background()) != nil {
 		t.Error("no term knows something")
 	}
+	if token, ok := noTerm.FencingToken(); token != 0 || ok {
+		t.Errorf("no term has token %v, %v", token, ok)
+	}
+	if end, ok := noTerm.Expiry(); !end.IsZero() || ok {
+		t.Errorf("no term has an end: %v, %v", end, ok)
+	}
 	var nowhere instrument.Sink
 	for _, k := range []instrument.Sink{nowhere, noTerm.Sink()} {
 		k.Renewed(instrument.Renewal{})

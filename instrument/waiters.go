@@ -132,7 +132,7 @@ func (t *Term) watch(lost <-chan struct{}, can capability) {
 	t.e.lock.Peek()
 	x := t.extra()
 	x.done, x.unwatch = done, unwatch
-	ended := x.finished
+	ended := x.finished || t.state.Stopped() != 0 // by who had the term first
 	t.e.lock.Unlock()
 	if ended {
 		unwatch()

@@ -93,6 +93,7 @@ func TestAFaultyFileIsOneErrorWithItsLineAndWithoutNames(t *testing.T) {
 		{"no YAML on the second line", "rules:\n ]\n  - exact: [a]\n  - exact: [b]\n", "rules.yaml:2: this cannot be read as YAML; the fault is on this line or near it"},
 		{"no YAML on the last line", "rules:\n  - exact: [a]\n]", "rules.yaml:3: this cannot be read as YAML; the fault is on this line or near it"},
 		{"a list that never ends", "rules:\n  - exact: [a,\n  b,\n  c\n", "rules.yaml:2: this cannot be read as YAML; the fault is on this line or near it"},
+		{"a list that ends with the file", "rules: [a", "rules.yaml:1: this cannot be read as YAML; the fault is on this line or near it"},
 		{"a NUL behind a tab and a letter of two bytes", "rules: # \t\u00fc\r\n\x00", "rules.yaml:2:1: this is a control character; write it in double quotes, as in \"a\\x00b\""},
 		{"a delete behind a letter of two bytes", "# \u00fc\x7f", "rules.yaml:1:4: this is a control character; write it in double quotes, as in \"a\\x00b\""},
 		{"a replacement character is a text", "\ufffd\n", "rules.yaml:1:1: has no keys; valid keys: rules"},

@@ -1,0 +1,133 @@
+package instrument_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
+)
+
+func TestEachEndIsLoggedInItsWords(t *testing.T) {
+	for name, c := range map[string]struct {
+		end  func(*instrument.Term)
+		want string
+	}{
+		"released":       {func(term *instrument.Term) { _ = term.Release(context.Background()) }, `level=INFO msg="leadership released" lock_name=x cause=released held=5s`},
+		"lost":           {func(term *instrument.Term) { term.Sink().Lost(nil) }, `level=WARN msg="leadership lost" lock_name=x cause=lost held=5s`},
+		"given up":       {func(term *instrument.Term) { term.Sink().Lost(instrument.ErrGaveUp) }, `level=WARN msg="leadership given up" lock_name=x cause=gave_up held=5s`},
+		"stopped":        {func(term *instrument.Term) { term.Sink().Lost(context.Canceled) }, `level=WARN msg="leadership lost" lock_name=x cause=canceled held=5s`},
+		"failed renewal": {func(term *instrument.Term) { term.Sink().RenewalFailed(context.DeadlineExceeded) }, `level=WARN msg="lease renewal failed" lock_name=x result=timeout`},
+		"renewed":        {func(term *instrument.Term) { term.Sink().Renewed(instrument.Renewal{}) }, ""},
+	} {
+		bubble(t, name, func(t *testing.T) {
+			var text bytes.Buffer
+			noTime := &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+				if a.Key == slog.TimeKey {
+					return slog.Attr{}
+				}
+				return a
+			}}
+			m := newMiddleware(t, instrument.WithLogger(slog.New(slog.NewTextHandler(&text, noTime))))
+			term := acquire(t, m.Election("x", instrument.LeaseDuration(time.Minute)), electtest.Wins(instrument.NewLease(nil, instrument.RenewalsReported())))
+			time.Sleep(5 * s)
+			c.end(term)
+			synctest.Wait()
+			want := "level=INFO msg=\"leadership gained\" lock_name=x\n"
+			if c.want != "" {
+				want += c.want + "\n"
+			}
+			if diff := cmp.Diff(want, text.String()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// failing is a log handler that fails, or is not enabled.
+type failing struct {
+	slog.Handler
+	level slog.Level
+	err   error
+	seen  *[]string
+}
+
+func (f failing) Enabled(_ context.Context, l slog.Level) bool { return l >= f.level }
+func (f failing) Handle(_ context.Context, r slog.Record) error {
+	*f.seen = append(*f.seen, r.Message)
+	return f.err
+}
+
+func TestALoggerThatFailsIsAFaultAndALevelThatIsOffIsNot(t *testing.T) {
+	for name, c := range map[string]struct {
+		level  slog.Level
+		err    error
+		seen   []string
+		faults uint64
+	}{
+		"well":        {slog.LevelInfo, nil, []string{"leadership gained", "leadership released"}, 0},
+		"it fails":    {slog.LevelInfo, errBackend, []string{"leadership gained", "leadership released"}, 2},
+		"warnings on": {slog.LevelWarn, errBackend, nil, 0},
+	} {
+		bubble(t, name, func(t *testing.T) {
+			var seen []string
+			m := newMiddleware(t, instrument.WithLogger(slog.New(failing{level: c.level, err: c.err, seen: &seen})))
+			release(t, acquire(t, m.Election("x"), electtest.NewElector()))
+			synctest.Wait()
+			if !slices.Equal(seen, c.seen) || m.Faults() != c.faults {
+				t.Errorf("seen %v, %d faults", seen, m.Faults())
+			}
+		})
+	}
+}
+
+// slow is a log handler that waits before it takes a record.
+type slow struct {
+	slog.Handler
+	free chan struct{}
+	seen *int
+}
+
+func (h slow) Enabled(context.Context, slog.Level) bool { return true }
+func (h slow) Handle(context.Context, slog.Record) error {
+	<-h.free
+	*h.seen++
+	return nil
+}
+
+// Of what a slow handler leaves waiting, 256 records are kept beside the one
+// that it has.
+func TestASlowLoggerLosesWhatIsBeyondTheQueueAndEachLossIsAFault(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		free, seen := make(chan struct{}), 0
+		m := newMiddleware(t, instrument.WithLogger(slog.New(slow{free: free, seen: &seen})))
+		e := m.Election("x")
+		cycle := func() { release(t, acquire(t, e, electtest.NewElector())) } // two records
+		cycle()
+		synctest.Wait()
+		for range 127 {
+			cycle()
+		}
+		if m.Faults() != 0 {
+			t.Errorf("%d faults of 256 records", m.Faults())
+		}
+		cycle()
+		if m.Faults() != 1 {
+			t.Errorf("%d faults of 258 records", m.Faults())
+		}
+		close(free)
+		synctest.Wait()
+		cycle()
+		synctest.Wait()
+		if seen != 259 || m.Faults() != 1 {
+			t.Errorf("%d records, %d faults", seen, m.Faults())
+		}
+	})
+}
