@@ -71,8 +71,8 @@ func (d *distribution) write() *dto.Histogram {
 		sum   float64
 	}{sum: d.sum}
 	finite := len(d.bounds)
-	buckets := make([]bucket, finite+1)
-	h.dto.Bucket = make([]*dto.Bucket, 0, finite+1)
+	buckets := make([]bucket, len(d.counts))
+	h.dto.Bucket = make([]*dto.Bucket, 0, len(d.counts))
 	for i, n := range d.counts {
 		h.count += n
 		b := &buckets[i]
