@@ -138,6 +138,11 @@ func TestReasonsOfAttempts(t *testing.T) {
 		{"postgres: too many connections", sql, &errSQL{"53300"}, alive, "backend_error"},
 		{"postgres: shutting down while waiting", waiting, &errSQL{"57P01"}, alive, "backend_error"},
 		{"postgres: shutting down, and the caller gave up", waiting, &errSQL{"57P01"}, canceled, "canceled"},
+		{"postgres: an error without a state", sql, errDown, alive, "unknown"},
+		{"postgres: a connection that broke", sql, &errSQL{"08006"}, alive, "backend_error"},
+		{"postgres: a system error", sql, &errSQL{"58030"}, alive, "backend_error"},
+		{"postgres: an internal error", sql, &errSQL{"XX000"}, alive, "backend_error"},
+		{"postgres: an administrator's cancel", sql, &errSQL{"57000"}, alive, "unknown"},
 		{"postgres: a deadlock of other locks", waiting, &errSQL{"40P01"}, alive, "unknown"},
 	} {
 		expect.Bubble(t, c.name, func(t *testing.T) {

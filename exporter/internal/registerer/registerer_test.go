@@ -55,6 +55,7 @@ func TestARegistererThatChangesNamesIsRefused(t *testing.T) {
 		"one that describes the second":      {registerer: &failing{words: described(`"leaderscope_probe"`, `zone="b",pool="\",le=\""`)}, constant: with("pool"), names: `"pool"`},
 		"a wrapper of nothing":               {registerer: prefix("app_", nil)},
 		"labels that are free":               {registerer: wrap(prometheus.Labels{"pool": `a, le="x"} \`, "zone": "b"}, prometheus.NewRegistry()), constant: with("app")},
+		"a label that no series can have":    {registerer: prometheus.NewRegistry(), constant: with("le"), names: `"le"`},
 		"nothing":                            {names: "no registerer"},
 		"a nil registry":                     {registerer: none, names: "no registerer"},
 		"a prefix":                           {registerer: prefix("app_", prometheus.NewRegistry()), names: `"app_"`},
