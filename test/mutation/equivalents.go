@@ -7,6 +7,18 @@ var equivalents = []equivalent{
 	{change{folder: "exporter/prom", in: "countsAtOnce", kind: changeConstant}, allocationSize},
 	{
 		change{
+			folder: "exporter/prom", in: "scrape.labels", kind: swapComparison,
+			old: "if len(s.pairs) < len(sources)", new: "if len(s.pairs) <= len(sources)",
+		}, allocationSize,
+	},
+	{
+		change{
+			folder: "exporter/prom", in: "scrape.copy", kind: swapComparison,
+			old: "if len(s.counts) < len(counts)", new: "if len(s.counts) <= len(counts)",
+		}, allocationSize,
+	},
+	{
+		change{
 			folder: "redact/internal/regularfile", in: "read", kind: changeConstant,
 			old: "data, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))", new: "data, err := io.ReadAll(io.LimitReader(file, int64(limit)+2))",
 		},
