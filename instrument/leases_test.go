@@ -60,6 +60,28 @@ func TestARenewalWithoutARenewerIsUnsupportedAndRecordsNothing(t *testing.T) {
 	}
 }
 
+// While the answer of a renewal is out the term is open; afterwards its lease
+// ends it again, one length late.
+func TestATermWhoseRenewalWasAnsweredEndsWithItsLease(t *testing.T) {
+	for name, answer := range map[string]error{"failed": errBackend, "unsupported": errors.ErrUnsupported} {
+		bubble(t, name, func(t *testing.T) {
+			m := newMiddleware(t)
+			e := m.Election("x", instrument.LeaseDuration(30*s))
+			term := acquire(t, e, electtest.Wins(instrument.NewLease(nil, instrument.RenewWith(func(context.Context) error {
+				time.Sleep(s)
+				return answer
+			}))))
+			time.Sleep(10 * s)
+			_ = term.Renew(context.Background())
+			time.Sleep(50 * s)
+			want := map[string]float64{`leader_terms_ended_total{cause="expired"}`: 1}
+			if diff := cmp.Diff(want, counted(m, "leader_terms_ended", "leader_active")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestATermTellsWhetherItLeadsAndUntilWhen(t *testing.T) {
 	bubble(t, "until its lease ends", func(t *testing.T) {
 		m := newMiddleware(t)

@@ -36,6 +36,24 @@ func TestAnObserverThatIsClosedLateLeavesItsSuccessor(t *testing.T) {
 	}
 }
 
+func TestOnlyNativeHistogramsHaveVectors(t *testing.T) {
+	m, err := instrument.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	histograms := 0
+	for _, metric := range catalog.All() {
+		if metric.Kind() == catalog.Histogram {
+			histograms++
+		}
+	}
+	for form, want := range map[Histograms]int{Classic: 0, Native: histograms, ClassicAndNative: histograms} {
+		if got := len(newCollector(nil, m, config{histograms: form}).vectors); got != want {
+			t.Errorf("%v: %d vectors, want %d", form, got, want)
+		}
+	}
+}
+
 func TestNoObserverHasNothing(t *testing.T) {
 	var none *observer
 	none.Observe(context.Background(), catalog.AcquireDuration, 1)

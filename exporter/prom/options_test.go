@@ -190,6 +190,9 @@ func TestExemplarsNameTheSampledSpanOfTheOperation(t *testing.T) {
 				if diff := cmp.Diff(want, exemplarsOf(histogram(t, r, catalog.AcquireDuration))); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
+				if m.Faults() != 0 {
+					t.Errorf("%d faults", m.Faults())
+				}
 			})
 		})
 	}

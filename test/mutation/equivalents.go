@@ -19,6 +19,14 @@ var equivalents = []equivalent{
 	},
 	{
 		change{
+			folder: "exporter/otelmetric", in: "lock.Observe", kind: swapLogic,
+			old: "if !k.known.Load() && k.known.CompareAndSwap(false, true) && !k.of.histograms[i].finishes()",
+			new: "if (!k.known.Load() || k.known.CompareAndSwap(false, true)) && !k.of.histograms[i].finishes()",
+		},
+		"a label that is added again changes nothing; known only spares the work",
+	},
+	{
+		change{
 			folder: "redact/internal/regularfile", in: "read", kind: changeConstant,
 			old: "data, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))", new: "data, err := io.ReadAll(io.LimitReader(file, int64(limit)+2))",
 		},
