@@ -185,6 +185,55 @@ func TestARenewalIsClassifiedByLibraryThenContext(t *testing.T) {
 	}
 }
 
+// A body that was told to stop has not failed when it says so, however it puts
+// it.
+func TestABodyThatWasStoppedSaysSoInItsOwnWords(t *testing.T) {
+	why := errors.New("the reason of the caller")
+	for name, c := range map[string]struct {
+		err    error
+		stop   bool
+		failed bool
+	}{
+		"no error":                            {nil, true, false},
+		"no error, not stopped":               {nil, false, false},
+		"the end of its context":              {fmt.Errorf("body: %w", context.Canceled), true, false},
+		"a deadline":                          {context.DeadlineExceeded, true, false},
+		"the cause":                           {fmt.Errorf("body: %w", why), true, false},
+		"gRPC: cancelled":                     {&statusError{1}, true, false},
+		"gRPC: a deadline":                    {fmt.Errorf("body: %w", &statusError{4}), true, false},
+		"gRPC: unavailable":                   {&statusError{14}, true, true},
+		"gRPC: a status among joined errors":  {errors.Join(&statusError{1}), true, true},
+		"gRPC: unknown":                       {&statusError{2}, true, true},
+		"gRPC: an invalid argument":           {&statusError{3}, true, true},
+		"gRPC: not found":                     {&statusError{5}, true, true},
+		"another error":                       {errBackend, true, true},
+		"a cancellation although it may run":  {context.Canceled, false, true},
+		"gRPC: cancelled although it may run": {&statusError{1}, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMiddleware(t)
+			ctx, cancel := context.WithCancelCause(context.Background())
+			defer cancel(nil)
+			err := m.Election("x").Run(ctx, electtest.NewElector(), func(context.Context, *instrument.Term) error {
+				if c.stop {
+					cancel(why)
+				}
+				return c.err
+			})
+			if err != c.err {
+				t.Errorf("the error came back as %v", err)
+			}
+			want := map[string]float64{}
+			if c.failed {
+				want[`leader_execution_failures_total{cause="error"}`] = 1
+			}
+			if diff := cmp.Diff(want, counted(m, "leader_execution_failures")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestTheCauseOfALossSaysWhatItShows(t *testing.T) {
 	gone := errors.New("lib: gone")
 	for name, c := range map[string]struct {

@@ -221,9 +221,9 @@ func (t *Term) scheduleStop() {
 	left := max(end.Sub(now), 0)
 	if x.stop == nil {
 		x.stop = time.AfterFunc(left, t.stopAtEnd)
-		return
+	} else {
+		x.stop.Reset(left)
 	}
-	x.stop.Reset(left)
 }
 
 func (t *Term) stopAtEnd() {
