@@ -43,6 +43,19 @@ var bodies = []scenario{
 		46s win b => ends-a acquired=2 active=1 b=held b.active=true b.end=1m16s expiry=76 left=30s took=2/0 won=46 pending=-
 		47s release a ok => ended a.freed=true gave=ok:1 left=29s used=1/1.23333
 	`},
+	{"a body that still runs does not have its term ended by each win", Params{Lease: lease}, `
+		10s begin => entered lease=30s pending=1
+		10s win a owned => a=held a.active=true a.end=40s acquired=1 active=1 expiry=40 left=30s took=1/0 won=10 pending=-
+		41s look-on => a=lapsed a.told=1 ended=40 over=expired:1 a.active=- active=- expiry=- left=-
+		42s body a x => a.bodies=1 overran=1 running=1 unlogged=1
+		50s begin => entered afterloss=8s pending=1
+		50s win b may-renew owned => ends-a acquired=2 active=1 b=held b.active=true b.end=1m20s expiry=80 left=30s took=2/0 won=50 pending=-
+		81s begin => entered afterloss=39s ended=80 left=-1s pending=1 active=- b.active=-
+		81s win c may-renew => ends-b acquired=3 active=1 b=expired c=held c.active=true c.end=1m51s expiry=111 left=30s over=expired:2 ran=1/30 took=3/0 won=81 pending=-
+		82s done a x => afterloss=40s left=29s ran=2/70 a.bodies=- running=-
+		112s begin => entered ended=111 left=-1s pending=1 active=- c.active=-
+		112s win d => ends-c acquired=4 active=1 c=expired d=held d.active=true d.end=2m22s expiry=142 left=30s over=expired:3 ran=3/100 took=4/0 won=112 pending=-
+	`},
 	{"work that was released in time and goes on past the lease", Params{Lease: lease}, `
 		10s begin => entered lease=30s pending=1
 		10s win a => a=held a.active=true a.end=40s acquired=1 active=1 expiry=40 left=30s took=1/0 won=10 pending=-

@@ -179,7 +179,7 @@ type Reading struct {
 func (b *Label) read(into *Reading) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.gone.Load() != nil || b.locks == nil && b.folded == nil {
+	if b.locks == nil && b.folded == nil {
 		return false
 	}
 	uses := into.Uses[:0]

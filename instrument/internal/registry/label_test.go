@@ -186,6 +186,9 @@ func TestALabelThatCollidedSendsItsLocksOn(t *testing.T) {
 	if before.read(&Reading{}) {
 		t.Error("a label that collided has a series")
 	}
+	if (&Label{r: f.Registry}).read(&Reading{}) {
+		t.Error("a label that has no lock yet has a series")
+	}
 	late := &Lock{}
 	late.Prepare("late", &Declared{})
 	late.label.Store(before)
