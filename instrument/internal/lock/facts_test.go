@@ -125,12 +125,14 @@ func TestALabelSumsUpItsLocks(t *testing.T) {
 
 // The wall clock may be set between two collections; what was reported stays.
 func TestAnInstantKeepsTheUnixTimeOfItsFirstCollection(t *testing.T) {
-	s := &State{Params: &Params{}}
-	s.Flight.Enter(Origin)
-	term := &Term{}
-	s.Win(term, nil, Origin, &Won{Now: Origin.Add(time.Second)})
-	s.Lost(term, Origin.Add(2*time.Second), Gone)
-	for _, wall := range []int64{1003, 5003} {
+	s := &State{Params: &Params{MaxLeaders: 2}}
+	var terms [2]Term
+	for i := range terms {
+		s.Flight.Enter(Origin)
+		s.Win(&terms[i], nil, Origin, &Won{Now: Origin.Add(time.Second)})
+	}
+	for i, wall := range []int64{1003, 5003} {
+		s.Lost(&terms[i], Origin.Add(2*time.Second), Gone) // both at one instant
 		var f Facts
 		s.AddTo(&f, Moment{Now: Origin.Add(3 * time.Second), Wall: time.Unix(wall, 0)})
 		if got, want := [2]float64{f.LastWon, f.LastEnded}, [2]float64{1001, 1002}; got != want {

@@ -190,6 +190,12 @@ var wins = []scenario{
 		50s look asked=50s => a=lapsed ended=49.998 over=expired:1 overran=1 unlogged=1 a.active=- a.end=- a.observed=- active=- expiry=- left=-
 		51s look asked=51s end=60s length=20s
 	`},
+	{"the first look tells the length of the lease", Params{}, `
+		10s begin => entered pending=1
+		10s win a observed end=40s => a=held a.active=true a.end=40s a.observed=true acquired=1 active=1 expiry=40 left=30s seen=true took=1/0 won=10 pending=-
+		10s sight asked=10s end=40s length=20s => lease=20s seen=-
+		30s release a ok => ended a=released a.freed=true ended=30 gave=ok:1 over=released:1 ran=1/20 used=1/0.5 a.active=- a.observed=- active=- expiry=- left=-
+	`},
 	{"an end within the time that the look took is the same end", Params{}, `
 		10s begin => entered pending=1
 		10s win a observed end=40s => a=held a.active=true a.end=40s a.observed=true acquired=1 active=1 expiry=40 left=30s seen=true took=1/0 won=10 pending=-

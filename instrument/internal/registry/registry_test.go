@@ -181,10 +181,14 @@ func TestNamesBeyondTheCapShareOneLabelUntilThereIsRoom(t *testing.T) {
 	}
 	f.Forget(c)
 	f.Forget(d)
-	for label := range f.labels {
-		if label != "overflow" {
-			t.Errorf("label %s is left", label)
-		}
+	f.own("p")
+	f.own("q")
+	last := family("last")
+	if _, left := f.labels["overflow"]; !left || last.LabelText() != "overflow" || len(f.labels) != 3 {
+		t.Errorf("%d labels, the last name is under %s", len(f.labels), last.LabelText())
+	}
+	if f.Forget(last); len(f.labels) != 2 {
+		t.Errorf("%d labels are left of two names", len(f.labels))
 	}
 }
 
