@@ -67,7 +67,7 @@ func TestContextsEndWithTheLeaseThatIsKnownAtThatInstant(t *testing.T) {
 	}
 }
 
-func TestContextsOfAnObservedTermEndWithTheLeaseThatWasSeenLast(t *testing.T) {
+func TestAnObservedTermLeadsUntilTheEndThatWasSeenLast(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		m := newMiddleware(t)
 		e := m.Election("x", instrument.StopAtLeaseEnd())

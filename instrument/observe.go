@@ -58,9 +58,6 @@ func (e *Election) ObserveLeading(l Leadership) {
 	}
 	e.lock.Steady(o)
 	e.unlock(t.ctx)
-	if e.set.stopAtLeaseEnd {
-		t.scheduleStop()
-	}
 }
 
 // ObserveNotLeading records that this process does not lead, and why an open

@@ -67,6 +67,34 @@ func TestACollectionMakesNoSetOfABareLockName(t *testing.T) {
 // and something once in a collection.
 const allocationsPerSet = 2.1
 
+func TestPlacesAreIdenticalWhereTheyCanBeCompared(t *testing.T) {
+	type holder struct{ in any }
+	one, two := &holder{1}, &holder{1}
+	for name, c := range map[string]struct {
+		a, b any
+		want bool
+	}{
+		"one":                            {one, one, true},
+		"two":                            {one, two, false},
+		"equal values":                   {holder{1}, holder{1}, true},
+		"other values":                   {holder{1}, holder{2}, false},
+		"other types":                    {holder{1}, 1, false},
+		"zero values":                    {holder{}, holder{}, false},
+		"nothing":                        {nil, nil, false},
+		"nothing and one":                {nil, one, false},
+		"one and nothing":                {one, nil, false},
+		"what cannot be compared":        {holder{[]int{1}}, holder{[]int{1}}, false},
+		"one of two cannot be compared":  {holder{1}, holder{[]int{1}}, false},
+		"the first cannot be compared":   {holder{[]int{1}}, holder{1}, false},
+		"a slice, which is no place":     {[]int{1}, []int{1}, false},
+		"a pointer that points to no-op": {(*holder)(nil), (*holder)(nil), false},
+	} {
+		if got := identical(c.a, c.b); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // The core closes an observer without a mutex, so that the label may have come
 // back by then.
 func TestALabelThatIsClosedLateLeavesItsSuccessor(t *testing.T) {

@@ -56,8 +56,8 @@ func (w *destination) meets(x *destination) bool {
 // identical compares what can be compared. A zero value, such as a no-op
 // instrument, is no place.
 func identical(a, b any) bool {
-	v, w := reflect.ValueOf(a), reflect.ValueOf(b)
-	return v.IsValid() && w.IsValid() && v.Comparable() && w.Comparable() && !v.IsZero() && a == b
+	v := reflect.ValueOf(a)
+	return v.IsValid() && v.Comparable() && !v.IsZero() && a == b
 }
 
 // isStandIn reports whether a provider or an instrument is the global one's

@@ -27,6 +27,13 @@ var equivalents = []equivalent{
 	},
 	{
 		change{
+			folder: "exporter/internal/registerer", in: "inspect", kind: changeConstant,
+			old: "for _, pair := range labelPair.FindAllStringSubmatch(found[2], -1)", new: "for _, pair := range labelPair.FindAllStringSubmatch(found[2], -2)",
+		},
+		"every number below zero means all matches",
+	},
+	{
+		change{
 			folder: "redact/internal/regularfile", in: "read", kind: changeConstant,
 			old: "data, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))", new: "data, err := io.ReadAll(io.LimitReader(file, int64(limit)+2))",
 		},

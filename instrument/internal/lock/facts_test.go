@@ -47,6 +47,19 @@ func TestInstantsSaturateAndLeasesBeyondTheHorizonHaveNoEnd(t *testing.T) {
 	}
 }
 
+func TestAFlightTakesOneAttemptAtAnyKnownInstant(t *testing.T) {
+	var f Flight
+	if f.Enter(0) || f.Enter(-1) || f.since() != 0 {
+		t.Error("an attempt of an unknown instant has entered")
+	}
+	if !f.Enter(1) || f.Enter(2) || f.since() != 1 {
+		t.Errorf("the attempt began at %d", f.since())
+	}
+	if f.leave(2) || !f.leave(1) || f.leave(1) || f.since() != 0 {
+		t.Errorf("the attempt that began at %d is still there", f.since())
+	}
+}
+
 func TestAnOutboxHandsOnWhatItTookInOrder(t *testing.T) {
 	for n := range 8 {
 		var b Outbox
