@@ -41,6 +41,24 @@ var equivalents = []equivalent{
 	},
 	{
 		change{
+			folder: "instrument/internal/lock", in: "State.addTerms", kind: swapComparison,
+			old: "if (!f.LeftKnown || left < f.Left) && !s.idles(t)", new: "if (!f.LeftKnown || left <= f.Left) && !s.idles(t)",
+		}, eitherOfTwo,
+	},
+	{
+		change{
+			folder: "instrument/internal/lock", in: "State.addTerms", kind: swapComparison,
+			old: "if unix := m.Unix(end); f.Expiry == 0 || unix < f.Expiry", new: "if unix := m.Unix(end); f.Expiry == 0 || unix <= f.Expiry",
+		}, eitherOfTwo,
+	},
+	{
+		change{
+			folder: "instrument/internal/lock", in: "State.ActiveEnd", kind: swapComparison,
+			old: "if e := s.End(t); e != 0 && (end == 0 || e < end)", new: "if e := s.End(t); e != 0 && (end == 0 || e <= end)",
+		}, eitherOfTwo,
+	},
+	{
+		change{
 			folder: "instrument/internal/registry", in: "newTable", kind: swapComparison,
 			old: "for n < 3*live", new: "for n <= 3*live",
 		},
@@ -54,5 +72,7 @@ var equivalents = []equivalent{
 		"math.Inf takes 0 for a positive sign",
 	},
 }
+
+const eitherOfTwo = "of two that are equal, either is the least"
 
 const allocationSize = "only the size of an allocation changes, not what is exported"
