@@ -75,6 +75,9 @@ func TestWhatTheProviderRefusesGoesToTheHandlerAndElectionsGoOn(t *testing.T) {
 			refused++
 		}
 	}
+	if m.Faults() != 0 {
+		t.Errorf("%d faults", m.Faults())
+	}
 	if got := errs(); len(got) != refused || !errors.Is(got[0], errRefused) {
 		t.Errorf("%d errors handled, want %d: %v", len(got), refused, got)
 	}

@@ -2,7 +2,10 @@ package prom
 
 import (
 	"context"
+	"slices"
 	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
@@ -50,6 +53,18 @@ func TestOnlyNativeHistogramsHaveVectors(t *testing.T) {
 	for form, want := range map[Histograms]int{Classic: 0, Native: histograms, ClassicAndNative: histograms} {
 		if got := len(newCollector(nil, m, config{histograms: form}).vectors); got != want {
 			t.Errorf("%v: %d vectors, want %d", form, got, want)
+		}
+	}
+}
+
+func TestThePairsOfASeriesAreInTheOrderOfTheirNames(t *testing.T) {
+	for metric, sources := range newLabels(prometheus.Labels{"zz": "1", "aa": "2", "lock": "3"}) {
+		var names []string
+		for _, s := range sources {
+			names = append(names, s.name)
+		}
+		if !slices.IsSorted(names) || len(names) != 3+len(labelNames(metric)) {
+			t.Errorf("%s has the pairs %v", metric.Name(), names)
 		}
 	}
 }

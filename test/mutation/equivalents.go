@@ -59,6 +59,18 @@ var equivalents = []equivalent{
 	},
 	{
 		change{
+			folder: "instrument/internal/lock", in: "State.goesBefore", kind: swapComparison,
+			old: "return x != 0 || y == 0 && a.began < b.began", new: "return x != 0 || y == 0 && a.began <= b.began",
+		}, eitherOfTwo,
+	},
+	{
+		change{
+			folder: "instrument/internal/lock", in: "State.goesBefore", kind: swapComparison,
+			old: "return x < y || x == y && a.began < b.began", new: "return x < y || x == y && a.began <= b.began",
+		}, eitherOfTwo,
+	},
+	{
+		change{
 			folder: "instrument/internal/registry", in: "newTable", kind: swapComparison,
 			old: "for n < 3*live", new: "for n <= 3*live",
 		},
@@ -73,6 +85,6 @@ var equivalents = []equivalent{
 	},
 }
 
-const eitherOfTwo = "of two that are equal, either is the least"
+const eitherOfTwo = "of two that are equal, either is the first"
 
 const allocationSize = "only the size of an allocation changes, not what is exported"

@@ -242,6 +242,90 @@ func TestExemplarsAreThereOnlyWhenAskedFor(t *testing.T) {
 	}
 }
 
+// kept is an exporter that keeps the histograms of the last push.
+type kept struct {
+	pushed
+	aggregation metric.Aggregation
+	exemplars   int
+}
+
+func (k *kept) Aggregation(i metric.InstrumentKind) metric.Aggregation {
+	if k.aggregation == nil {
+		return metric.DefaultAggregationSelector(i)
+	}
+	return k.aggregation
+}
+
+func (k *kept) Export(_ context.Context, data *metricdata.ResourceMetrics) error {
+	k.exemplars = 0
+	for _, s := range data.ScopeMetrics {
+		for _, m := range s.Metrics {
+			switch d := m.Data.(type) {
+			case metricdata.Histogram[float64]:
+				k.exemplars += len(d.DataPoints[0].Exemplars)
+			case metricdata.ExponentialHistogram[float64]:
+				k.exemplars += len(d.DataPoints[0].Exemplars)
+			}
+		}
+	}
+	return nil
+}
+
+func TestEachExporterGetsExemplarsInItsForm(t *testing.T) {
+	span := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}, TraceFlags: trace.FlagsSampled})
+	exponential := metric.AggregationBase2ExponentialHistogram{MaxSize: 160, MaxScale: 20}
+	for name, c := range map[string]struct {
+		scraped bool
+		pushes  []metric.Aggregation // nil is explicit
+		native  bool
+	}{
+		"a push":                         {pushes: []metric.Aggregation{nil}},
+		"a push of exponential ones":     {pushes: []metric.Aggregation{exponential}},
+		"both":                           {pushes: []metric.Aggregation{exponential, nil}},
+		"both, the other way round":      {pushes: []metric.Aggregation{nil, exponential}},
+		"a scrape":                       {scraped: true},
+		"a scrape beside an exponential": {scraped: true, pushes: []metric.Aggregation{exponential}},
+		"a native scrape beside a push":  {scraped: true, pushes: []metric.Aggregation{nil}, native: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, r := newMiddleware(t), prometheus.NewRegistry()
+			options := []otelsetup.Option{otelsetup.WithExemplars()}
+			if c.native {
+				options = append(options, otelsetup.WithNativeHistograms())
+			}
+			if c.scraped {
+				options = append(options, otelsetup.WithPrometheus(r))
+			}
+			var exporters []*kept
+			for _, a := range c.pushes {
+				k := &kept{aggregation: a}
+				exporters = append(exporters, k)
+				options = append(options, otelsetup.WithPush(k, time.Hour))
+			}
+			p := set(t, m, options...)
+			contend(trace.ContextWithSpanContext(context.Background(), span), m, "x")
+			if c.scraped {
+				h := gather(t, r)[catalog.AcquireDuration.Name()].GetMetric()[0].GetHistogram()
+				found := len(h.GetExemplars())
+				for _, b := range h.GetBucket() {
+					if b.Exemplar != nil {
+						found++
+					}
+				}
+				if found != 1 {
+					t.Errorf("scraped %d exemplars", found)
+				}
+			}
+			shutdown(t, p)
+			for i, k := range exporters {
+				if k.exemplars != 1 {
+					t.Errorf("pushed %d exemplars to exporter %d", k.exemplars, i)
+				}
+			}
+		})
+	}
+}
+
 func TestC53AFullMiddlewareKeepsEveryLockAndReason(t *testing.T) {
 	cases := map[string]struct {
 		labels int

@@ -154,6 +154,15 @@ func TestAnInstantKeepsTheUnixTimeOfItsFirstCollection(t *testing.T) {
 	}
 }
 
+func TestWhatHasNotHappenedHasNoTimeInAnyCentury(t *testing.T) {
+	s := &State{Params: &Params{}}
+	var f Facts
+	s.AddTo(&f, Moment{Now: Origin, Wall: time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)})
+	if f.LastWon != 0 || f.LastEnded != 0 || f.Expiry != 0 {
+		t.Errorf("won at %v, ended at %v, expires at %v", f.LastWon, f.LastEnded, f.Expiry)
+	}
+}
+
 func TestTotalsAddUpEachByItself(t *testing.T) {
 	full := func(n uint64) *Totals {
 		t := &Totals{Acquired: n, contended: 2 * n, released: 3 * n, returned: 4 * n}

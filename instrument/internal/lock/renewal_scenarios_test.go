@@ -53,6 +53,14 @@ var renewals = []scenario{
 		21s renew a ok sent=21s end=55s asked => recorded a.end=55s asked=2/0 expiry=55 lease=34s left=34s renewed=ok:2 used=2/0.366667
 		22s renew a ok sent=22s end=50s asked => recorded a.end=56s asked=3/0 expiry=56 renewed=ok:3 used=3/0.396078
 	`},
+	{"an end that has not moved stays where the length is unknown", Params{}, `
+		10s begin => entered pending=1
+		10s win a renews => a=held a.active=true acquired=1 active=1 took=1/0 won=10 pending=-
+		20s renew a ok end=40s asked => recorded a.end=40s expiry=40 left=20s renewed=ok:1 seen=true
+		21s renew a ok end=40s asked => recorded left=19s renewed=ok:2 used=1/0.05
+		22s renew a ok end=39s asked => recorded left=18s renewed=ok:3 used=2/0.15
+		23s renew a ok end=41s asked => recorded a.end=41s expiry=41 renewed=ok:4 used=3/0.3
+	`},
 	{"a lease without an end", Params{}, `
 		10s begin => entered pending=1
 		10s win a renews endless length=30s => a=held a.active=true acquired=1 active=1 lease=30s seen=false took=1/0 won=10 pending=-

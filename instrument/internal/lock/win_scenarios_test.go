@@ -81,6 +81,18 @@ var wins = []scenario{
 		52s begin => entered active=1 d=lapsed ended=52 over=expired:3 pending=1 d.active=- expiry=-
 		53s win e => acquired=5 active=2 e=held e.active=true took=5/1 won=53 pending=-
 	`},
+	{"a slot whose end has passed goes before one without a known end", Params{MaxLeaders: 2, KeepUntilExpiry: true}, `
+		10s begin => entered pending=1
+		10s win a => a=held a.active=true acquired=1 active=1 took=1/0 won=10 pending=-
+		11s begin => entered pending=1
+		11s win b end=20s => acquired=2 active=2 b=held b.active=true b.end=20s expiry=20 lease=9s took=2/0 won=11 pending=-
+		12s body b x => b.bodies=1 left=8s running=1
+		30s begin => entered active=1 afterloss=10s ended=20 left=-10s overran=1 pending=1 unlogged=1 b.active=-
+		30s win c => ends-b acquired=3 active=2 b=expired c=held c.active=true over=expired:1 took=3/0 won=30 expiry=- left=- pending=-
+		31s begin => entered afterloss=11s pending=1
+		31s win d => ends-a a=expired acquired=4 d=held d.active=true ended=31 over=expired:2 ran=1/21 took=4/0 won=31 a.active=- pending=-
+		32s done b x => afterloss=12s ran=2/41 b.bodies=- running=-
+	`},
 	{"a slot that was stopped has made room", Params{Lease: lease, MaxLeaders: 2}, `
 		10s begin => entered lease=30s pending=1
 		10s win a may-renew => a=held a.active=true a.end=40s acquired=1 active=1 expiry=40 left=30s took=1/0 won=10 pending=-
