@@ -354,11 +354,11 @@ func (w *world) supersede(l *modelLock) {
 	slices.SortStableFunc(past, func(a, b *modelTerm) int {
 		x, known := a.known()
 		if !known {
-			x = w.now
+			x = w.now + tick
 		}
 		y, known := b.known()
 		if !known {
-			y = w.now
+			y = w.now + tick
 		}
 		return int(x - y) // and the older of two, by the order of the list
 	})

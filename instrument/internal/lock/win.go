@@ -147,13 +147,14 @@ func (s *State) firstSuperseded(now Instant) (first *Term) {
 func (t *Term) waits() bool { return t.lapsed && !t.superseded && t.Stopped() == 0 }
 
 // goesBefore reports which of two terms is over first; one whose end is
-// unknown after one whose end has passed, and of two of these the older.
+// unknown after one whose end has passed, and of two of these the older. Of two
+// that were won at the same instant a is the older: terms are linked in front.
 func (s *State) goesBefore(a, b *Term) bool {
 	x, y := s.End(a), s.End(b)
 	if x == 0 || y == 0 {
-		return x != 0 || y == 0 && a.began < b.began
+		return x != 0 || y == 0 && a.began <= b.began
 	}
-	return x < y || x == y && a.began < b.began
+	return x < y || x == y && a.began <= b.began
 }
 
 // keeps reports a lock that was left to a lease whose end is unknown.
