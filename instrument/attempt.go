@@ -208,6 +208,8 @@ func (e *Election) askLease(w *lock.Won, l Lease, can capability) {
 		w.Token, w.Fenced = e.m.tokenOf(l.(Fencer))
 	}
 	switch {
+	case can&hidesRenewals != 0:
+		w.Renewals = lock.HidesRenewals
 	case can&(firmlyRenews|canWatch) != 0:
 		w.Renewals = lock.ShownRenewals
 	case can&canRenew != 0:

@@ -15,6 +15,8 @@ const (
 	// firmlyRenews: the adapter said that the holder renews on demand. Of a
 	// type that has the method the answer is not known before it is called.
 	firmlyRenews
+	// hidesRenewals: the library renews the lease where it cannot be seen.
+	hidesRenewals
 )
 
 // leaseKind is what one type of lease can do. A handle mostly meets one type,
@@ -82,6 +84,9 @@ func (l *funcLease) can() (can capability) {
 	}
 	if l.watch != nil {
 		can |= canWatch
+	}
+	if l.hidden {
+		can |= hidesRenewals
 	}
 	return can
 }

@@ -68,6 +68,9 @@ func TestAHeldLeadershipHasAnEndOnlyWhereItsRenewalsCanBeSeen(t *testing.T) {
 			func() instrument.Lease {
 				return instrument.NewLease(nil, instrument.ExpiryFrom(in(lease)), instrument.RenewWith(ok))
 			}, false},
+		{"an end and renewals, and a library that hides those of its own", nil, func() instrument.Lease {
+			return instrument.NewLease(nil, instrument.RenewalsHidden(), instrument.ExpiryFrom(in(lease)), instrument.RenewWith(ok))
+		}, false},
 		{"a wrapper whose every answer is unknown", []instrument.ElectionOption{instrument.LeaseDuration(lease)}, func() instrument.Lease { return wrapper{} }, false},
 		{"a wrapper that knows its end and no renewals", nil, func() instrument.Lease { return wrapper{expiry: in(lease)} }, false},
 		{"a wrapper whose watch panics", []instrument.ElectionOption{instrument.LeaseDuration(lease)},

@@ -41,6 +41,12 @@ func WatchWith(watch func(context.Context, Sink)) LeaseOption {
 // adapters of electors with callbacks.
 func RenewalsReported() LeaseOption { return func(l *funcLease) { l.reported = true } }
 
+// RenewalsHidden says that the library renews the lease where it cannot be
+// seen: the end of the lease is unknown, and once a lease has said so renewal
+// series are left out. HiddenRenewals says the same of an election from its
+// beginning.
+func RenewalsHidden() LeaseOption { return func(l *funcLease) { l.hidden = true } }
+
 // NewLease builds a Lease from functions, for adapters. What no option sets
 // answers "unknown". A nil release does nothing and succeeds.
 func NewLease(release func(context.Context) error, opts ...LeaseOption) Lease {
@@ -63,6 +69,7 @@ type funcLease struct {
 	token    uint64
 	hasToken bool
 	reported bool
+	hidden   bool
 }
 
 func (l *funcLease) Release(ctx context.Context) error {

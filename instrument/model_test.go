@@ -46,6 +46,7 @@ type modelLock struct {
 	shared      bool
 	hold, keep  bool
 	hidden      bool
+	hides       bool // as the last lease said
 	lease       time.Duration
 	max         int
 
@@ -74,6 +75,7 @@ type modelTerm struct {
 	decided         time.Duration // sending of the renewal that decided the end
 	renewalsVisible bool          // renewals can be seen
 	renewable       bool
+	hidden          bool // renewals cannot be seen, and there are some
 	managed         bool // a renewal was reported
 	bodies          []*modelBody
 
@@ -132,7 +134,7 @@ func (w *world) open(l *modelLock) {
 		}
 	}
 	l.e = w.m.Named(l.name, opts...)
-	l.series, l.won, l.ended, l.granted, l.seen, l.fenced, l.token = electtest.Series{}, -1, -1, 0, l.lease > 0, false, 0
+	l.series, l.won, l.ended, l.granted, l.seen, l.fenced, l.token, l.hides = electtest.Series{}, -1, -1, 0, l.lease > 0, false, 0, false
 	l.attempts, l.terms = nil, nil
 	if l.shared && w.labels[l.label] == nil {
 		w.labels[l.label] = &modelLabel{series: electtest.Series{}, won: -1, ended: -1}
@@ -141,7 +143,7 @@ func (w *world) open(l *modelLock) {
 
 // known is the end of a term that can be known.
 func (t *modelTerm) known() (time.Duration, bool) {
-	if t.end < 0 || t.l.hidden || t.l.hold && !t.renewalsVisible {
+	if t.end < 0 || t.l.hidden || t.hidden || t.l.hold && !t.renewalsVisible {
 		return 0, false
 	}
 	return t.end, true
@@ -290,6 +292,11 @@ func (w *world) win() {
 		opts = append(opts, instrument.RenewalsReported())
 		t.renewable, t.renewalsVisible = true, true
 	}
+	if t.hidden = rapid.IntRange(0, 5).Draw(w.rt, "hides") == 0; t.hidden {
+		opts = append(opts, instrument.RenewalsHidden())
+		t.renewable, t.renewalsVisible = false, false
+	}
+	l.hides = t.hidden
 	length := time.Duration(0)
 	if rapid.IntRange(0, 3).Draw(w.rt, "granted") == 0 {
 		length = 4 * s
@@ -446,7 +453,7 @@ func (w *world) renewed(t *modelTerm, r instrument.Renewal, sent, end time.Durat
 	if answered && (t.end < 0 || t.says > t.end) {
 		end = t.says
 	}
-	if end < 0 && length > 0 && !l.hidden {
+	if end < 0 && length > 0 && !l.hidden && !t.hidden {
 		end = sent + length
 	}
 	if end < 0 && answered {
@@ -737,7 +744,7 @@ func hidden(w *world, label, k string) bool {
 		return label == "shard-*"
 	}
 	for _, l := range w.locks {
-		if l.label == label && !l.hidden {
+		if l.label == label && !l.hidden && !l.hides {
 			return false
 		}
 	}

@@ -100,7 +100,8 @@ func LeaseDuration(d time.Duration) ElectionOption {
 }
 
 // HiddenRenewals says that the library renews the lease where it cannot be
-// seen: renewal series are left out, and the end of the lease is unknown.
+// seen: renewal series are left out, and the end of the lease is unknown. A
+// lease can say so itself, by RenewalsHidden.
 func HiddenRenewals() ElectionOption { return func(s *settings) { s.Hidden = true } }
 
 // KeepUntilExpiry says that the lock is left to its lease on purpose, as

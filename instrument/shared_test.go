@@ -175,6 +175,7 @@ func TestADeclaredLeaseGivesAnEndOnlyWhereItCanBeTrue(t *testing.T) {
 		{"a held leadership that is renewed unseen", instrument.NewLease(nil), []instrument.ElectionOption{instrument.Hold()}, false},
 		{"a held leadership renewed on demand", instrument.NewLease(nil, renewable), []instrument.ElectionOption{instrument.Hold()}, true},
 		{"a lock whose library hides its renewals", instrument.NewLease(nil), []instrument.ElectionOption{instrument.HiddenRenewals()}, false},
+		{"a lease whose library hides its renewals", instrument.NewLease(nil, instrument.RenewalsHidden()), nil, false},
 		{"an elector that is only observed", nil, nil, false},
 	}
 	for _, c := range cases {
@@ -191,6 +192,47 @@ func TestADeclaredLeaseGivesAnEndOnlyWhereItCanBeTrue(t *testing.T) {
 			headroom, known := r["leader_lease_headroom_seconds"]
 			if known != c.known || r["leader_active"] == 1 == c.known || known && headroom != -1 {
 				t.Errorf("headroom %v (known %v), active %v", headroom, known, r["leader_active"])
+			}
+		})
+	}
+}
+
+func TestALeaseThatHidesItsRenewalsHasNeitherAnEndNorRenewals(t *testing.T) {
+	const lease = 10 * s
+	for _, c := range []struct {
+		name  string
+		opts  []instrument.ElectionOption
+		fresh electtest.Series
+		lease func() []instrument.LeaseOption
+	}{
+		{"a lock around one run, whose length is declared", []instrument.ElectionOption{instrument.LeaseDuration(lease)}, leased(lease), func() []instrument.LeaseOption { return nil }},
+		{"a held leadership that knows an end of before", []instrument.ElectionOption{instrument.LeaseDuration(lease), instrument.Hold()}, held(leased(lease)),
+			func() []instrument.LeaseOption { return []instrument.LeaseOption{instrument.ExpiryFrom(in(lease))} }},
+	} {
+		bubble(t, c.name, func(t *testing.T) {
+			m := newMiddleware(t)
+			e := m.Election("x", c.opts...)
+			check(t, m, "at first", c.fresh)
+			term := acquire(t, e, electtest.Wins(instrument.NewLease(nil, append(c.lease(), instrument.RenewalsHidden())...)))
+			time.Sleep(10 * lease)
+			leads := c.fresh.Without(
+				`leader_renewals_total{result="ok"}`, `leader_renewals_total{result="error"}`, `leader_renewals_total{result="timeout"}`,
+				`leader_renewals_total{result="canceled"}`, `leader_renewals_total{result="lost"}`,
+			).With(electtest.Series{
+				"leader_attempts_total": 1, "leader_acquired_total": 1, "leader_active": 1, "leader_acquire_duration_seconds_count": 1,
+			})
+			check(t, m, "after ten lease lengths", leads)
+			if _, known := term.Expiry(); known || !term.Leading() {
+				t.Errorf("the end is known: %v; leading: %v", known, term.Leading())
+			}
+			release(t, term)
+			check(t, m, "after the release", leads.With(electtest.Series{
+				"leader_active": 0, `leader_terms_ended_total{cause="released"}`: 1, `leader_releases_total{result="ok"}`: 1,
+				"leader_execution_duration_seconds_count": 1, "leader_execution_duration_seconds_sum": 100,
+			}))
+			release(t, acquire(t, e, electtest.Wins(instrument.NewLease(nil))))
+			if _, there := electtest.Read(m, "x")[`leader_renewals_total{result="ok"}`]; !there {
+				t.Error("after a lease that hides nothing there are no renewal series")
 			}
 		})
 	}

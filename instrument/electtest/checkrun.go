@@ -20,6 +20,7 @@ type promises struct {
 	fenced         bool
 	renewsItself   bool
 	hidesSendTimes bool
+	hidesRenewals  bool
 	remaining      func(t testing.TB, lock string) (time.Duration, bool)
 }
 

@@ -36,6 +36,10 @@ type Suite struct {
 	// HidesSendTimes says that it is unknown when the library sends its
 	// renewals, so that their durations are not recorded.
 	HidesSendTimes bool
+	// HidesRenewals says that the library renews the lease where it cannot be
+	// seen, and that the lease says so by instrument.RenewalsHidden. Lease is 0
+	// then.
+	HidesRenewals bool
 	// RenewsOnDemand says that the holder renews the lease by Term.Renew.
 	// Otherwise Term.Renew returns errors.ErrUnsupported. A lease may be
 	// renewed in both ways, or in none.
@@ -86,6 +90,8 @@ func (s Suite) invalid() string {
 	switch {
 	case s.New == nil:
 		return "electtest: Suite.New is nil"
+	case s.HidesRenewals && (s.Lease != 0 || s.RenewsItself || s.RenewsOnDemand):
+		return "electtest: Suite.HidesRenewals excludes Suite.Lease, Suite.RenewsItself and Suite.RenewsOnDemand: of hidden renewals neither the end nor the results are known"
 	case s.RenewsOnDemand && s.Lease == 0:
 		return "electtest: Suite.RenewsOnDemand needs the length of the lease in Suite.Lease"
 	default:
@@ -177,7 +183,7 @@ func (c conformanceCheck) runFor(t *testing.T, s Suite) {
 func (s Suite) promises() promises {
 	return promises{
 		options: s.Options, lease: s.Lease, virtual: s.VirtualTime, fenced: s.Fenced,
-		renewsItself: s.RenewsItself, hidesSendTimes: s.HidesSendTimes, remaining: s.Remaining,
+		renewsItself: s.RenewsItself, hidesSendTimes: s.HidesSendTimes, hidesRenewals: s.HidesRenewals, remaining: s.Remaining,
 	}
 }
 

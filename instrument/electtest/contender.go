@@ -114,6 +114,10 @@ func (c *contender) holding() want {
 		w[Of(catalog.LeaseHeadroom)] = between(math.SmallestNonzeroFloat64, length+tolerance.Seconds())
 		w[Of(catalog.LeaseExpiry)] = between(unix(c.born)-1, unix(time.Now())+length+1)
 	}
+	if c.t.hidesRenewals {
+		w = w.without(renewals(catalog.RenewalOK), renewals(catalog.RenewalError), renewals(catalog.RenewalTimeout),
+			renewals(catalog.RenewalCanceled), renewals(catalog.RenewalLost))
+	}
 	if c.t.fenced {
 		w[Of(catalog.FencingToken)], w[Of(catalog.FencingTokenRegressions)] = atLeast(0), exactly(0)
 	}

@@ -41,6 +41,8 @@ func TestASuiteThatMakesNoSenseSaysWhy(t *testing.T) {
 	}{
 		{"right", func(*Suite) {}, ""},
 		{"no contenders", func(s *Suite) { s.New = nil }, "electtest: Suite.New is nil"},
+		{"hidden renewals with an end", func(s *Suite) { s.HidesRenewals = true },
+			"electtest: Suite.HidesRenewals excludes Suite.Lease, Suite.RenewsItself and Suite.RenewsOnDemand: of hidden renewals neither the end nor the results are known"},
 		{"renewed without a lease", func(s *Suite) { s.Lease = 0 }, "electtest: Suite.RenewsOnDemand needs the length of the lease in Suite.Lease"},
 		{"a short lease on virtual time", func(s *Suite) { s.Lease = time.Millisecond }, ""},
 		{

@@ -12,6 +12,9 @@ import (
 // lost is what a contender shows whose term was lost.
 func (c *contender) lost() want {
 	w := c.ended(catalog.Lost)
+	if c.t.hidesRenewals {
+		return w
+	}
 	for _, result := range []catalog.RenewalResult{catalog.RenewalOK, catalog.RenewalError, catalog.RenewalTimeout, catalog.RenewalCanceled, catalog.RenewalLost} {
 		w[renewals(result)] = free()
 	}

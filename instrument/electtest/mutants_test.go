@@ -30,6 +30,7 @@ func TestRightAdaptersOfEachStyleConform(t *testing.T) {
 		"at once, not renewed, fenced, keeps quiet":           {lease: leaseLength, fenced: true, quiet: true},
 		"waits, no lease, connection is checked":              {waits: true, renewsItself: true},
 		"at once, no lease, fenced, connection is checked":    {renewsItself: true, fenced: true},
+		"waits, renews itself unseen, keeps quiet":            {waits: true, hidesRenewals: true, quiet: true},
 		"waits, no lease, keeps quiet":                        {waits: true, quiet: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -51,6 +52,7 @@ var (
 	blind   = style{lease: leaseLength, onDemand: true, fenced: true, quiet: true, unknownToBackend: true}
 	holding = style{lease: leaseLength, hold: true, waits: true, renewsItself: true, fenced: true}
 	silent  = style{lease: leaseLength, renewsItself: true, quiet: true}
+	hidden  = style{waits: true, hidesRenewals: true, quiet: true}
 	bare    = style{lease: leaseLength, renewsItself: true}
 	fragile = style{lease: leaseLength, onDemand: true, fenced: true, quiet: true, losesByGivingUp: true}
 )
@@ -77,6 +79,7 @@ var mutants = []mutant{
 	{"renewals are not reported", keeper, ruleOwnRenewals},
 	{"renewals are reported twice", keeper, ruleDuration},
 	{"the duration of renewals is not reported", keeper, ruleDuration},
+	{"hidden renewals are shown", hidden, ruleWin},
 	{"a loss is not told", keeper, ruleLoss},
 	{"a loss is told as a stop", keeper, ruleLoss},
 	{"the error of a renewal is swallowed", renewer, ruleRefused},

@@ -14,7 +14,7 @@ import (
 // style is an adapter of the server in memory: of one of the styles that
 // libraries have, and right, or with one fault.
 type style struct {
-	hold, waits, renewsItself, onDemand, fenced, quiet, hidesSendTimes, ignoresLoss, unknownToBackend bool
+	hold, waits, renewsItself, onDemand, fenced, quiet, hidesSendTimes, hidesRenewals, ignoresLoss, unknownToBackend bool
 
 	// losesByGivingUp: once a renewal is given up the library refuses all later.
 	losesByGivingUp bool
@@ -59,7 +59,7 @@ func (s *adapter) suite() Suite {
 		New:         func(_ testing.TB, lock string) instrument.Acquirer { return s.elector(lock) },
 		Lease:       s.lease,
 		VirtualTime: true,
-		Waits:       s.waits, RenewsItself: s.renewsItself, HidesSendTimes: s.hidesSendTimes, RenewsOnDemand: s.onDemand, GivenUpRenewalLoses: s.losesByGivingUp,
+		Waits:       s.waits, RenewsItself: s.renewsItself, HidesSendTimes: s.hidesSendTimes, HidesRenewals: s.hidesRenewals, RenewsOnDemand: s.onDemand, GivenUpRenewalLoses: s.losesByGivingUp,
 		Fenced: s.fenced, KeepsQuiet: s.quiet, ReleaseIgnoresLoss: s.ignoresLoss,
 		Lose:       func(_ testing.TB, lock string) { s.server.Drop(lock) },
 		LossWithin: max(s.lease, 10*time.Second),
@@ -256,6 +256,9 @@ func (h *held) lease() instrument.Lease {
 	}
 	if h.onDemand || h.fault == "Renew does nothing where it is not supported" {
 		options = append(options, instrument.RenewWith(h.renew))
+	}
+	if h.hidesRenewals && h.fault != "hidden renewals are shown" {
+		options = append(options, instrument.RenewalsHidden())
 	}
 	if h.renewsItself {
 		options = append(options, instrument.WatchWith(h.watch))

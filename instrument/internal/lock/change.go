@@ -127,7 +127,7 @@ func (s *State) extend(t *Term, r Renewal) {
 	if r.Asked && end <= t.end {
 		end = 0
 	}
-	if end == 0 && !r.Endless && !s.Params.Hidden {
+	if end == 0 && !r.Endless && !s.Params.Hidden && !t.hidden {
 		end = EndOf(sent, length)
 	}
 	if end == 0 && r.Asked {

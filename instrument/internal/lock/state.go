@@ -35,6 +35,7 @@ type State struct {
 	retired   bool // forgotten: what comes now is not recorded
 	leaseSeen bool
 	fenced    bool
+	hides     bool // the lease that was won last hides its renewals
 
 	attempts    *Attempt     // those beside the flight
 	terms       *Term        // open, or with bodies that run
@@ -77,6 +78,10 @@ func (s *stamp) set(at Instant) { s.at, s.unix = at, 0 }
 
 // Retired reports whether the lock was forgotten.
 func (s *State) Retired() bool { return s.retired }
+
+// HidesRenewals reports whether the library renews the lease where it cannot be
+// seen, as declared or as the lease says that was won last.
+func (s *State) HidesRenewals() bool { return s.Params.Hidden || s.hides }
 
 // Idle reports whether nothing of the lock is open: no attempt, no term, no
 // body. No attempt can begin in the Flight of a lock that was found idle until

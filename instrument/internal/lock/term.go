@@ -31,6 +31,7 @@ type Term struct {
 	guarded         bool // a body ran under it
 	renewalsVisible bool // its renewals can be seen
 	renewable       bool // its holder can renew it, or reports renewals
+	hidden          bool // its renewals cannot be seen, and it has some
 	renewed         bool // a renewal was answered or reported
 	covered         bool // ended before its lease, which keeps others out until its end
 	superseded      bool // lapsed, and a later win has told its owner
@@ -122,7 +123,7 @@ func (t *Term) Stopped() Instant { return Instant(t.stopped.Load()) }
 // leadership is renewed by something: its end is known only where the
 // renewals can be seen. The same holds for a library that hides them.
 func (s *State) End(t *Term) Instant {
-	if s.Params.Hidden || s.Params.Hold && !t.renewalsVisible {
+	if s.Params.Hidden || t.hidden || s.Params.Hold && !t.renewalsVisible {
 		return 0
 	}
 	return t.end

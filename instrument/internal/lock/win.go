@@ -16,6 +16,8 @@ const (
 	MayRenew
 	// ShownRenewals: the holder renews on demand, or renewals are reported.
 	ShownRenewals
+	// HidesRenewals: the library renews the lease where it cannot be seen.
+	HidesRenewals
 )
 
 // Won is what is known of a win.
@@ -44,7 +46,8 @@ func (s *State) Win(t *Term, a *Attempt, start Instant, w *Won) (superseded []*T
 	t.recorded = s.finish(a, start, w.Now)
 	t.began = w.Now
 	t.renewalsVisible = w.Renewals == ShownRenewals || w.Observed
-	t.renewable = w.Renewals != NoRenewals
+	t.renewable = w.Renewals == MayRenew || w.Renewals == ShownRenewals
+	t.hidden = w.Renewals == HidesRenewals
 	length := w.Length
 	if length == 0 {
 		length = s.Params.Lease
@@ -59,6 +62,7 @@ func (s *State) Win(t *Term, a *Attempt, start Instant, w *Won) (superseded []*T
 	if !t.recorded {
 		return nil
 	}
+	s.hides = t.hidden
 	s.learn(t, w.Length, end != 0 && !w.Observed)
 	superseded = s.supersede(w.Now)
 	s.Acquired++

@@ -132,7 +132,7 @@ func (b *Label) fold(l *Lock) {
 	f.Totals.Add(&kept.Totals)
 	f.LastWon, f.LastEnded = max(f.LastWon, kept.LastWon), max(f.LastEnded, kept.LastEnded)
 	f.LeaseSeen, f.Lease = f.LeaseSeen || kept.LeaseSeen, max(f.Lease, kept.Lease)
-	b.folded.base.add(l.declared)
+	b.folded.base.add(l.declared, l.HidesRenewals())
 }
 
 // Summary is what the locks of a label declare; of several the longest
@@ -144,10 +144,10 @@ type Summary struct {
 	Uses         []Use
 }
 
-func (s *Summary) add(d *Declared) {
+func (s *Summary) add(d *Declared, hidesRenewals bool) {
 	s.Every = max(s.Every, d.Every)
 	s.MaxLeaders = max(s.MaxLeaders, d.MaxLeaders)
-	s.RenewalsSeen = s.RenewalsSeen || !d.Hidden
+	s.RenewalsSeen = s.RenewalsSeen || !hidesRenewals
 	for _, u := range s.Uses {
 		if u == d.Use {
 			return
@@ -161,7 +161,7 @@ func (s *Summary) merge(o *Summary) {
 	s.MaxLeaders = max(s.MaxLeaders, o.MaxLeaders)
 	s.RenewalsSeen = s.RenewalsSeen || o.RenewalsSeen
 	for _, u := range o.Uses {
-		s.add(&Declared{Use: u, Params: lock.Params{Hidden: true}})
+		s.add(&Declared{Use: u}, true)
 	}
 }
 
@@ -195,8 +195,9 @@ func (b *Label) read(into *Reading) bool {
 		m := b.r.moment()
 		l.Settle(m.Now)
 		l.AddTo(&into.Facts, m)
+		hides := l.HidesRenewals()
 		l.mu.Unlock()
-		into.Summary.add(l.declared)
+		into.Summary.add(l.declared, hides)
 	}
 	if b.shared {
 		into.Fenced = false // the tokens are those of several locks
