@@ -1,0 +1,36 @@
+package redsynclead
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-redsync/redsync/v4"
+	"github.com/go-redsync/redsync/v4/redis"
+)
+
+// expiryOf is the expiry of a mutex with these options, 0 if it cannot be
+// known. redsync tells it to nobody but its servers: so a mutex is locked on
+// one that only listens.
+func expiryOf(name string, opts []redsync.Option) time.Duration {
+	var p probe
+	_ = redsync.New(&p).NewMutex(name, opts...).TryLock() // it is taken
+	return p.expiry
+}
+
+// probe is a server on which every lock is taken.
+type probe struct{ expiry time.Duration }
+
+func (p *probe) Get(context.Context) (redis.Conn, error) { return probed{p: p}, nil }
+
+type probed struct {
+	redis.Conn
+	p *probe
+}
+
+func (c probed) SetNX(_, _ string, expiry time.Duration) (bool, error) {
+	c.p.expiry = expiry
+	return false, nil
+}
+
+func (probed) Eval(*redis.Script, ...any) (any, error) { return int64(0), nil }
+func (probed) Close() error                            { return nil }
