@@ -1,0 +1,106 @@
+package rueidislocklead
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/redis/rueidis"
+	"github.com/redis/rueidis/rueidislock"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/internal/interruptible"
+)
+
+// NewLock waits for the lock of that name until the context of Acquire ends.
+// While Redis cannot be reached the library tries again for ever, and says
+// nothing: the attempt stays pending.
+//
+// The context bounds the acquisition and not the lock, which lives until it is
+// lost or given back. Acquire and Term.Release return when their context ends;
+// the library then continues to give the lock back, for as long as its
+// KeyValidity.
+//
+// The acquirer is safe for concurrent use.
+func NewLock(locker rueidislock.Locker, name string) instrument.Acquirer {
+	return &elector{locker, name, rueidislock.Locker.WithContext}
+}
+
+// NewTryLock takes the lock of that name or returns rueidislock.ErrNotLocked,
+// wrapped, at once. See NewLock.
+func NewTryLock(locker rueidislock.Locker, name string) instrument.Acquirer {
+	return &elector{locker, name, rueidislock.Locker.TryWithContext}
+}
+
+type elector struct {
+	locker rueidislock.Locker
+	name   string
+	lock   func(rueidislock.Locker, context.Context, string) (context.Context, context.CancelFunc, error)
+}
+
+// Classify names the reason of an error of Acquire or Release. A deadline that
+// is not the caller's is that of one request, LockerOption.TryNextAfter: Redis
+// did not answer in time, which says nothing of who holds the lock.
+func (*elector) Classify(err error) (instrument.Reason, bool) {
+	switch {
+	case errors.Is(err, rueidislock.ErrNotLocked):
+		return instrument.ContendedUnlessDone, true
+	case errors.Is(err, rueidislock.ErrLockerClosed):
+		return instrument.SessionLost, true
+	case isAnswer(err), errors.Is(err, rueidis.ErrClosing), errors.Is(err, io.EOF), errors.Is(err, context.DeadlineExceeded):
+		return instrument.BackendError, true
+	default:
+		return 0, false
+	}
+}
+
+// isAnswer reports errors that Redis answered.
+func isAnswer(err error) bool {
+	_, is := errors.AsType[*rueidis.RedisError](err)
+	return is
+}
+
+// Acquire implements instrument.Acquirer.
+func (e *elector) Acquire(ctx context.Context) (instrument.Lease, error) {
+	if e.locker == nil {
+		return nil, errors.New("leaderscope: rueidislocklead: the locker is nil: pass one of rueidislock.NewLocker")
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	unbind := context.AfterFunc(ctx, end)
+	h, err := interruptible.Call(ctx, func() (*holding, error) { return e.take(life, end) }, late)
+	switch {
+	case err != nil:
+		unbind()
+		end()
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			err = ctx.Err() // the caller's own, a deadline perhaps
+		}
+		return nil, err
+	case !unbind(): // the caller gave up while the lock was won
+		go h.giveBack()
+		return nil, ctx.Err()
+	}
+	return h.lease(), nil
+}
+
+// take takes the lock, which lives as long as life.
+func (e *elector) take(life context.Context, end context.CancelFunc) (*holding, error) {
+	held, unlock, err := e.lock(e.locker, life, e.name)
+	if err != nil { // beside it may be a context, and nothing that is held
+		return nil, err
+	}
+	return &holding{held: held, unlock: unlock, end: end}, nil
+}
+
+// late is given a lock that nobody waits for any more.
+func late(h *holding, err error) {
+	if err == nil {
+		h.giveBack()
+	}
+}

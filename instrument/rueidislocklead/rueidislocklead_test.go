@@ -1,0 +1,309 @@
+package rueidislocklead
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redis/rueidis"
+	"github.com/redis/rueidis/rueidislock"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/instrument/internal/expect"
+)
+
+const (
+	name = "report"
+	once = 2 * way // a request and its answer
+)
+
+// gives builds callers' contexts.
+type gives = func(context.Context) (context.Context, context.CancelFunc)
+
+func forEver(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithCancel(ctx)
+}
+
+func within(d time.Duration) gives {
+	return func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, d) }
+}
+
+func cancels(after time.Duration) gives {
+	return func(ctx context.Context) (context.Context, context.CancelFunc) {
+		ctx, cancel := context.WithCancel(ctx)
+		time.AfterFunc(after, cancel)
+		return ctx, cancel
+	}
+}
+
+func lost(reason string, after time.Duration) electtest.Series {
+	return electtest.Series{
+		"leader_attempts_total": 1, `leader_not_acquired_total{reason="` + reason + `"}`: 1,
+		"leader_acquire_duration_seconds_count": 1, "leader_acquire_duration_seconds_sum": after.Seconds(),
+	}
+}
+
+func TestAttemptsThatDoNotWin(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		fault  fault // of a server on which another holds the lock
+		make   func(rueidislock.Locker, string) instrument.Acquirer
+		caller gives
+		err    error
+		want   electtest.Series
+	}{
+		{"another holds the lock", none, NewTryLock, forEver, rueidislock.ErrNotLocked, lost("contended", once)},
+		{"another holds the lock until the caller's deadline", none, NewLock, within(20 * s), context.DeadlineExceeded, lost("timeout", 20*s)},
+		{"another holds the lock until the caller cancels", none, NewLock, cancels(20 * s), context.Canceled, lost("canceled", 20*s)},
+		{"the server does not answer, which is no contention", deaf, NewTryLock, forEver, context.DeadlineExceeded, lost("backend_error", way+validity)},
+		{"the server does not answer until the caller's deadline", deaf, NewTryLock, within(s), context.DeadlineExceeded, lost("timeout", s)},
+		{"the server does not answer one that waits", deaf, NewLock, within(3 * s), context.DeadlineExceeded, lost("timeout", 3*s)},
+		{"the server does not answer until the caller cancels", deaf, NewLock, cancels(s), context.Canceled, lost("canceled", s)},
+		{"the caller has given up before", none, NewLock, cancels(-1), context.Canceled, lost("canceled", 0)},
+	} {
+		expect.Bubble(t, c.name, func(t *testing.T) {
+			m, l := expect.Middleware(t), newLocker()
+			if _, err := l.take(t.Context(), name); err != nil {
+				t.Fatal(err)
+			}
+			l.breaks(c.fault)
+			ctx, cancel := c.caller(t.Context())
+			defer cancel()
+			time.Sleep(1) // for one that cancels at once
+			term, err := m.Election(expect.Lock).Acquire(ctx, c.make(l, name))
+			if term != nil || !errors.Is(err, c.err) {
+				t.Errorf("term %v, error %v", term, err)
+			}
+			expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(c.want))
+			time.Sleep(time.Minute)
+			if !l.holds(name) {
+				t.Error("the lock of another is gone")
+			}
+			l.lose(name)
+		})
+	}
+}
+
+func TestErrorsOfTheProgram(t *testing.T) {
+	for name, a := range map[string]instrument.Acquirer{"waiting": NewLock(nil, name), "at once": NewTryLock(nil, name)} {
+		expect.Bubble(t, name, func(t *testing.T) {
+			m := expect.Middleware(t)
+			const want = "leaderscope: rueidislocklead: the locker is nil: pass one of rueidislock.NewLocker"
+			if _, err := m.Election(expect.Lock).Acquire(t.Context(), a); err == nil || err.Error() != want {
+				t.Errorf("got %v", err)
+			}
+			expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(lost("unknown", 0)))
+		})
+	}
+}
+
+func TestAClosedLockerIsALostSession(t *testing.T) {
+	expect.Bubble(t, "before the attempt", func(t *testing.T) {
+		m, l := expect.Middleware(t), newLocker()
+		l.close()
+		if _, err := m.Election(expect.Lock).Acquire(t.Context(), NewLock(l, name)); err != rueidislock.ErrLockerClosed {
+			t.Errorf("got %v", err)
+		}
+		expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(lost("session_lost", 0)))
+	})
+}
+
+func TestALockThatIsWonWhenTheCallerHasGivenUpIsGivenBack(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		caller gives
+		after  time.Duration
+	}{
+		{"while the answer is on its way", cancels(3 * way / 2), 3 * way / 2},
+		{"in the instant of winning", cancels(once), once},
+	} {
+		expect.Bubble(t, c.name, func(t *testing.T) {
+			m, l := expect.Middleware(t), newLocker()
+			ctx, cancel := c.caller(t.Context())
+			defer cancel()
+			term, err := m.Election(expect.Lock).Acquire(ctx, NewTryLock(l, name))
+			if err == nil { // in the instant the answer may come first
+				expect.Whole(t, m, "after the attempt", won(t).With(electtest.Series{"leader_active": 1}))
+				if err := term.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+			} else {
+				expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(lost("canceled", c.after)))
+			}
+			time.Sleep(s)
+			synctest.Wait()
+			if l.holds(name) {
+				t.Error("nobody holds the lock, and it is taken")
+			}
+		})
+	}
+}
+
+// won is what an election shows that has won a free lock: there are no renewal
+// series any more.
+func won(t *testing.T, opts ...instrument.ElectionOption) electtest.Series {
+	return expect.Fresh(t, opts...).With(electtest.Series{
+		"leader_attempts_total": 1, "leader_acquired_total": 1,
+		"leader_acquire_duration_seconds_count": 1, "leader_acquire_duration_seconds_sum": once.Seconds(),
+	}).Without(
+		`leader_renewals_total{result="ok"}`, `leader_renewals_total{result="error"}`, `leader_renewals_total{result="timeout"}`,
+		`leader_renewals_total{result="canceled"}`, `leader_renewals_total{result="lost"}`,
+	)
+}
+
+func over(cause string, held time.Duration) electtest.Series {
+	return electtest.Series{
+		`leader_terms_ended_total{cause="` + cause + `"}`: 1,
+		"leader_execution_duration_seconds_count":         1, "leader_execution_duration_seconds_sum": held.Seconds(),
+	}
+}
+
+func released(result string) electtest.Series {
+	return electtest.Series{`leader_releases_total{result="` + result + `"}`: 1}
+}
+
+func TestTerms(t *testing.T) {
+	release := func(t *testing.T, term *instrument.Term, within time.Duration, want error) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), within)
+		defer cancel()
+		begun := time.Now()
+		if err := term.Release(ctx); !errors.Is(err, want) || time.Since(begun) > within {
+			t.Errorf("release: %v after %v, want %v", err, time.Since(begun), want)
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		opts    []instrument.ElectionOption
+		happens func(t *testing.T, l *locker, term *instrument.Term, cancel context.CancelFunc) // 10 s after the win
+		cause   error                                                                           // of the end of the term's context
+		want    []electtest.Series
+		held    bool // afterwards
+	}{
+		{
+			"a lock that is renewed unseen has no end, whatever is declared", []instrument.ElectionOption{instrument.LeaseDuration(validity)},
+			func(*testing.T, *locker, *instrument.Term, context.CancelFunc) { time.Sleep(time.Hour) }, nil,
+			[]electtest.Series{{"leader_active": 1}}, true,
+		},
+		{
+			"a leadership that is held has no end either", []instrument.ElectionOption{instrument.LeaseDuration(validity), instrument.Hold()},
+			func(*testing.T, *locker, *instrument.Term, context.CancelFunc) { time.Sleep(time.Hour) }, nil,
+			[]electtest.Series{{"leader_active": 1}}, true,
+		},
+		{
+			"the context of the acquisition does not end the lock", nil,
+			func(_ *testing.T, _ *locker, _ *instrument.Term, cancel context.CancelFunc) { cancel() }, nil,
+			[]electtest.Series{{"leader_active": 1}}, true,
+		},
+		{
+			"a lock is given back", nil,
+			func(t *testing.T, _ *locker, term *instrument.Term, _ context.CancelFunc) { release(t, term, s, nil) }, instrument.ErrReleased,
+			[]electtest.Series{over("released", 10*s), released("ok")}, false,
+		},
+		{
+			"a lock is given back twice", nil,
+			func(t *testing.T, _ *locker, term *instrument.Term, _ context.CancelFunc) {
+				release(t, term, s, nil)
+				release(t, term, s, nil)
+			}, instrument.ErrReleased,
+			[]electtest.Series{over("released", 10*s), released("ok")}, false,
+		},
+		{
+			"a lock is lost", nil,
+			func(_ *testing.T, l *locker, _ *instrument.Term, _ context.CancelFunc) { l.lose(name) }, instrument.ErrLost,
+			[]electtest.Series{over("lost", 10*s)}, false,
+		},
+		{
+			"a lock that was lost is given back", nil,
+			func(t *testing.T, l *locker, term *instrument.Term, _ context.CancelFunc) {
+				l.lose(name)
+				synctest.Wait()
+				release(t, term, s, instrument.ErrSessionLost)
+				release(t, term, s, instrument.ErrSessionLost)
+			}, instrument.ErrLost,
+			[]electtest.Series{over("lost", 10*s), released("not_owner")}, false,
+		},
+		{
+			"another takes a lock that was lost, and keeps it", nil,
+			func(t *testing.T, l *locker, term *instrument.Term, _ context.CancelFunc) {
+				l.lose(name)
+				synctest.Wait()
+				if _, err := l.take(context.Background(), name); err != nil {
+					t.Error(err)
+				}
+				release(t, term, s, instrument.ErrSessionLost)
+			}, instrument.ErrLost,
+			[]electtest.Series{over("lost", 10*s), released("not_owner")}, true,
+		},
+		{
+			"the locker is closed", nil,
+			func(_ *testing.T, l *locker, _ *instrument.Term, _ context.CancelFunc) { l.close() }, instrument.ErrLost,
+			[]electtest.Series{over("lost", 10*s)}, false,
+		},
+		{
+			"a release that is not answered has not released", nil,
+			func(t *testing.T, l *locker, term *instrument.Term, _ context.CancelFunc) {
+				l.breaks(deaf)
+				release(t, term, s, context.DeadlineExceeded)
+				l.breaks(none)
+			}, instrument.ErrReleased,
+			[]electtest.Series{over("release_failed", 10*s), released("error")}, false,
+		},
+	} {
+		expect.Bubble(t, c.name, func(t *testing.T) {
+			m, l := expect.Middleware(t), newLocker()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			term, err := m.Election(expect.Lock, c.opts...).Acquire(ctx, NewLock(l, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			life := term.Context()
+			time.Sleep(10 * s)
+			c.happens(t, l, term, cancel)
+			synctest.Wait()
+			want := won(t, c.opts...)
+			for _, w := range c.want {
+				want = want.With(w)
+			}
+			expect.Whole(t, m, "afterwards", want)
+			if cause := context.Cause(life); !errors.Is(cause, c.cause) {
+				t.Errorf("the term's context ended with %v", cause)
+			}
+			if held := l.holds(name); held != c.held {
+				t.Errorf("held: %v", held)
+			}
+			l.lose(name)
+			_ = term.Release(t.Context())
+			time.Sleep(time.Minute)
+		})
+	}
+}
+
+func TestClassification(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		err   error
+		want  instrument.Reason
+		knows bool
+	}{
+		{"not locked", rueidislock.ErrNotLocked, instrument.ContendedUnlessDone, true},
+		{"the locker was closed", rueidislock.ErrLockerClosed, instrument.SessionLost, true},
+		{"the client was closed, or has no connection", rueidis.ErrClosing, instrument.BackendError, true},
+		{"an answer", &rueidis.RedisError{}, instrument.BackendError, true},
+		{"a request that had too little time", context.DeadlineExceeded, instrument.BackendError, true},
+		{"a connection that ended", io.EOF, instrument.BackendError, true},
+		{"the caller", context.Canceled, 0, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, knows := NewLock(nil, name).(instrument.Classifier).Classify(c.err)
+			if got != c.want || knows != c.knows {
+				t.Errorf("got %v, %v", got, knows)
+			}
+		})
+	}
+}
