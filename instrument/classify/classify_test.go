@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"testing"
 
 	"github.com/leaderscope/leaderscope/instrument"
@@ -67,10 +66,7 @@ func contextThatIs(t *testing.T, state string) context.Context {
 
 func TestReasonsOfAttempts(t *testing.T) {
 	wrap := func(err error) error { return fmt.Errorf("acquire: %w", err) }
-	taken, down := &errTaken{nodes: []int{0}}, &errNode{errDown}
-	once, again := classify.Redislock(errHeld, errGone), classify.RedislockRetry(errHeld, errGone)
-	redsync := classify.Redsync[*errTaken, *errNode](errGone)
-	rueidis := classify.Rueidislock(errHeld, errGone)
+	taken := &errTaken{nodes: []int{0}}
 	consul, zookeeper := classify.Consul(errOwn, errGone), classify.ZooKeeper(errOwn, errGone, errExpired)
 	etcd, mongo := classify.EtcdMutex(errHeld, errExpired, errGone), classify.MongoLock(errHeld, errGone)
 	dynamo, pg := classify.Dynamolock[*errTaken](errGone), classify.Pglock(errHeld, errGone)
@@ -85,27 +81,6 @@ func TestReasonsOfAttempts(t *testing.T) {
 		ctx      string
 		want     string
 	}{
-		{"redislock: not obtained", once, wrap(errHeld), alive, "contended"},
-		{"redislock: not obtained, and the caller gave up since", once, wrap(errHeld), canceled, "contended"},
-		{"redislock without a retry strategy: its own deadline is a server that does not answer", once, context.DeadlineExceeded, alive, "backend_error"},
-		{"redislock without a retry strategy: the caller's deadline", once, context.DeadlineExceeded, late, "timeout"},
-		{"redislock with a retry strategy: its own deadline", again, context.DeadlineExceeded, alive, "unknown"},
-		{"redislock with a retry strategy: the caller's deadline", again, wrap(context.DeadlineExceeded), late, "timeout"},
-		{"redislock with a retry strategy: not obtained after the last try", again, errHeld, alive, "contended"},
-		{"redislock: a connection that broke", again, io.ErrUnexpectedEOF, alive, "backend_error"},
-		{"redislock: an error that is not declared", once, errDown, alive, "unknown"},
-
-		{"redsync: taken", redsync, wrap(taken), alive, "contended"},
-		{"redsync: one node is taken, two are down", redsync, errors.Join(taken, down, down), alive, "backend_error"},
-		{"redsync: the error hides a cancelled context", redsync, wrap(down), canceled, "canceled"},
-		{"redsync: a node that does not answer within redsync's own timeout", redsync, errors.Join(&errNode{context.DeadlineExceeded}), alive, "backend_error"},
-		{"redsync: an error that is not declared", redsync, errDown, alive, "unknown"},
-
-		{"rueidislock: not locked", rueidis, wrap(errHeld), alive, "contended"},
-		{"rueidislock: not locked, because the caller gave up", rueidis, wrap(errHeld), canceled, "canceled"},
-		{"rueidislock: its own short timeout", rueidis, context.DeadlineExceeded, alive, "backend_error"},
-		{"rueidislock: the locker was closed", rueidis, errGone, alive, "session_lost"},
-
 		{"etcd: locked", etcd, errHeld, alive, "contended"},
 		{"etcd: the session expired while waiting", etcd, errExpired, alive, "session_lost"},
 		{"consul: held by this client", consul, wrap(errOwn), alive, "already_held"},
@@ -167,11 +142,6 @@ func TestResultsOfRenewals(t *testing.T) {
 		err      error
 		want     string
 	}{
-		{"redislock: the key is another's", classify.Redislock(errHeld, errGone), errHeld, "lost"},
-		{"redislock: the server does not answer", classify.Redislock(errHeld, errGone), context.DeadlineExceeded, "timeout"},
-		{"redislock with a retry strategy: the server does not answer", classify.RedislockRetry(errHeld, errGone), context.DeadlineExceeded, "timeout"},
-		{"redsync: taken", classify.Redsync[*errTaken, *errNode](errGone), &errTaken{}, "lost"},
-		{"redsync: a node is down", classify.Redsync[*errTaken, *errNode](errGone), &errNode{errDown}, "error"},
 		{"nats: another revision, one replica", classify.NATSKeyValue(errHeld, natsCode), &errNATS{10071}, "lost"},
 		{"nats: another revision, three replicas", classify.NATSKeyValue(errHeld, natsCode), &errNATS{10164}, "lost"},
 		{"mongo-lock: not found", classify.MongoLock(errHeld, errGone), errGone, "lost"},

@@ -1,59 +1,10 @@
 package classify
 
 import (
-	"context"
 	"errors"
 
 	"github.com/leaderscope/leaderscope/instrument"
 )
-
-// Redislock classifies errors of bsm/redislock where Obtain has no retry
-// strategy:
-//
-//	classify.Redislock(redislock.ErrNotObtained, redislock.ErrLockNotHeld)
-//
-// Obtain then sends one request, under a deadline of its own if the caller's
-// context has none. That deadline passes only when Redis does not answer, so
-// it is a failed backend. It says nothing of who holds the lock.
-func Redislock(errNotObtained, errLockNotHeld error) instrument.Classifier {
-	return First(redislock(errNotObtained, errLockNotHeld), BackendErrorIs(context.DeadlineExceeded))
-}
-
-// RedislockRetry classifies errors of bsm/redislock where Obtain has a retry
-// strategy. The deadline of its own then passes while another holds the lock
-// as well as when Redis does not answer: the reason is unknown. Where the
-// caller's context has a deadline, that is the one that passes.
-func RedislockRetry(errNotObtained, errLockNotHeld error) instrument.Classifier {
-	return First(redislock(errNotObtained, errLockNotHeld), Is(instrument.Unknown, context.DeadlineExceeded))
-}
-
-func redislock(errNotObtained, errLockNotHeld error) instrument.Classifier {
-	return First(ContendedIs(errNotObtained), SessionLostIs(errLockNotHeld))
-}
-
-// Redsync classifies errors of go-redsync:
-//
-//	classify.Redsync[*redsync.ErrTaken, *redsync.RedisError](redsync.ErrLockAlreadyExpired)
-//
-// One node that is taken and others that are down are a failed backend, not
-// contention.
-func Redsync[Taken, Failed error](errLockAlreadyExpired error) instrument.Classifier {
-	return First(As[Failed](instrument.BackendError), ContendedAs[Taken](), SessionLostIs(errLockAlreadyExpired))
-}
-
-// Rueidislock classifies errors of rueidislock:
-//
-//	classify.Rueidislock(rueidislock.ErrNotLocked, rueidislock.ErrLockerClosed)
-//
-// A deadline is that of one request, LockerOption.TryNextAfter: it passes when
-// Redis does not answer in time, so it is a failed backend.
-func Rueidislock(errNotLocked, errLockerClosed error) instrument.Classifier {
-	return First(
-		Is(instrument.ContendedUnlessDone, errNotLocked),
-		SessionLostIs(errLockerClosed),
-		BackendErrorIs(context.DeadlineExceeded),
-	)
-}
 
 // EtcdMutex classifies errors of etcd's concurrency package:
 //

@@ -12,6 +12,7 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/instrument/classify"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
 	instrgocron "github.com/leaderscope/leaderscope/instrument/gocron"
 	"github.com/leaderscope/leaderscope/redact"
@@ -46,7 +47,7 @@ func TestJobsOfGocronUnderAWrappedLocker(t *testing.T) {
 		t.Fatal(err)
 	}
 	wrapped := instrgocron.NewLocker(func(key string) *instrument.Election {
-		return m.Named(key, instrument.LeaseDuration(ttl), instrument.Classify(redislockErrors))
+		return m.Named(key, instrument.LeaseDuration(ttl), instrument.Classify(classify.ContendedIs(redislock.ErrNotObtained)))
 	}, locker{client})
 	ran := runJobs(t, gocron.WithDistributedLocker(wrapped), "here", "elsewhere")
 	if got := <-ran; got != "here" {

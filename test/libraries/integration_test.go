@@ -41,10 +41,6 @@ func server(t *testing.T, variable, example string) string {
 	return address
 }
 
-func TestRedisLocksConformOnAServer(t *testing.T) {
-	conformOnRedis(t, server(t, "LEADERSCOPE_REDIS", "127.0.0.1:6379"))
-}
-
 func TestPostgresLocksConformOnAServer(t *testing.T) {
 	dsn := server(t, "LEADERSCOPE_POSTGRES", "postgres://postgres@127.0.0.1:5432/postgres")
 	admin := pool(t, "pgx", dsn)
