@@ -31,6 +31,9 @@ require (
 	github.com/leaderscope/leaderscope/instrument/k8slease v0.1.0
 	github.com/leaderscope/leaderscope/instrument/natskv v0.1.0
 	github.com/leaderscope/leaderscope/instrument/raftlead v0.1.0
+	github.com/leaderscope/leaderscope/instrument/redislocklead v0.1.0
+	github.com/leaderscope/leaderscope/instrument/redsynclead v0.1.0
+	github.com/leaderscope/leaderscope/instrument/rueidislocklead v0.1.0
 	github.com/leaderscope/leaderscope/instrument/zklock v0.1.0
 	github.com/leaderscope/leaderscope/internal v0.1.0
 	github.com/nats-io/nats-server/v2 v2.15.3
@@ -235,6 +238,9 @@ replace (
 	github.com/leaderscope/leaderscope/instrument/k8slease => ../instrument/k8slease
 	github.com/leaderscope/leaderscope/instrument/natskv => ../instrument/natskv
 	github.com/leaderscope/leaderscope/instrument/raftlead => ../instrument/raftlead
+	github.com/leaderscope/leaderscope/instrument/redislocklead => ../instrument/redislocklead
+	github.com/leaderscope/leaderscope/instrument/redsynclead => ../instrument/redsynclead
+	github.com/leaderscope/leaderscope/instrument/rueidislocklead => ../instrument/rueidislocklead
 	github.com/leaderscope/leaderscope/instrument/zklock => ../instrument/zklock
 	github.com/leaderscope/leaderscope/internal => ../internal
 )

@@ -45,8 +45,9 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/etcdlock"
 	"github.com/leaderscope/leaderscope/instrument/k8slease"
 	"github.com/leaderscope/leaderscope/instrument/natskv"
-	instrredsync "github.com/leaderscope/leaderscope/instrument/redsync"
-	instrrueidis "github.com/leaderscope/leaderscope/instrument/rueidislock"
+	"github.com/leaderscope/leaderscope/instrument/redislocklead"
+	"github.com/leaderscope/leaderscope/instrument/redsynclead"
+	"github.com/leaderscope/leaderscope/instrument/rueidislocklead"
 	"github.com/leaderscope/leaderscope/instrument/runnable"
 	"github.com/leaderscope/leaderscope/instrument/sqllock"
 	"github.com/leaderscope/leaderscope/instrument/zklock"
@@ -67,6 +68,7 @@ type elector struct {
 	lease time.Duration // 0: there is none
 	// waits and renews describe Acquire to the conformance suite.
 	waits, renews bool
+	demand        bool // the holder may renew as well
 	fenced        bool
 	options       []instrument.ElectionOption
 	// slow is a latency just under what a renewal may take.
@@ -135,24 +137,21 @@ var electors = []elector{
 		connect: natsKeyValue,
 	},
 	{
-		name: "bsm/redislock", module: "instrument/classify", style: "lock, renewed by the caller", server: "redis",
-		lease: lease, slow: time.Second,
-		options: []instrument.ElectionOption{instrument.Backend("redis"), instrument.Classify(
-			classify.Redislock(redislock.ErrNotObtained, redislock.ErrLockNotHeld))},
-		connect: redisLock, body: renewing,
+		name: "bsm/redislock", module: "instrument/redislocklead", style: "lock, renewed by the adapter", server: "redis",
+		lease: lease, waits: true, renews: true, demand: true, slow: time.Second,
+		options: []instrument.ElectionOption{instrument.Backend("redis")},
+		connect: redisLock,
 	},
 	{
-		name: "go-redsync/redsync", module: "instrument/redsync", style: "lock, renewed by the caller", server: "redis",
+		name: "go-redsync/redsync", module: "instrument/redsynclead", style: "lock, renewed by the caller", server: "redis",
 		lease: lease, slow: time.Second,
-		options: []instrument.ElectionOption{instrument.Backend("redis"), instrument.Classify(
-			classify.Redsync[*redsync.ErrTaken, *redsync.RedisError](redsync.ErrLockAlreadyExpired))},
+		options: []instrument.ElectionOption{instrument.Backend("redis")},
 		connect: redsyncMutex, body: renewing,
 	},
 	{
-		name: "rueidislock", module: "instrument/rueidislock", style: "lock, renewed by the library", server: "redis",
+		name: "rueidislock", module: "instrument/rueidislocklead", style: "lock, renewed by the library", server: "redis",
 		hidden: true, within: lease, slow: 500 * time.Millisecond,
-		options: []instrument.ElectionOption{instrument.Backend("redis"), instrument.HiddenRenewals(),
-			instrument.Classify(classify.Rueidislock(rueidislock.ErrNotLocked, rueidislock.ErrLockerClosed))},
+		options: []instrument.ElectionOption{instrument.Backend("redis")},
 		connect: rueidisLock,
 		note:    "the library retries a failed backend for ever without a word: the attempt stays pending.",
 	},
@@ -303,32 +302,12 @@ func redisClient(address string) *redis.Client {
 
 func redisLock(_ context.Context, address, lock, _ string) (instrument.Acquirer, func(), error) {
 	client := redisClient(address)
-	locker := redislock.New(client)
-	return instrument.AcquirerFunc(func(ctx context.Context) (instrument.Lease, error) {
-		end := time.Now().Add(lease)
-		l, err := locker.Obtain(ctx, lock, lease, nil)
-		if err != nil {
-			return nil, err
-		}
-		return instrument.NewLease(l.Release,
-			instrument.ExpiryFrom(func() time.Time { return end }),
-			instrument.RenewWith(func(ctx context.Context) error {
-				asked := time.Now()
-				err := l.Refresh(ctx, lease, nil)
-				if err == nil {
-					end = asked.Add(lease)
-				}
-				return err
-			})), nil
-	}), func() { client.Close() }, nil
+	return redislocklead.NewLock(redislock.New(client), lock, lease, redislocklead.WithAutoRenew()), func() { client.Close() }, nil
 }
 
 func redsyncMutex(_ context.Context, address, lock, _ string) (instrument.Acquirer, func(), error) {
 	client := redisClient(address)
-	locker := redsync.New(goredis.NewPool(client))
-	return instrument.AcquirerFunc(func(ctx context.Context) (instrument.Lease, error) {
-		return instrredsync.NewTry(locker.NewMutex(lock, redsync.WithExpiry(lease))).Acquire(ctx)
-	}), func() { client.Close() }, nil
+	return redsynclead.NewTryMutex(redsync.New(goredis.NewPool(client)), lock, redsync.WithExpiry(lease)), func() { client.Close() }, nil
 }
 
 func rueidisLock(_ context.Context, address, lock, _ string) (instrument.Acquirer, func(), error) {
@@ -339,7 +318,7 @@ func rueidisLock(_ context.Context, address, lock, _ string) (instrument.Acquire
 	if err != nil {
 		return nil, nil, err
 	}
-	return instrrueidis.New(locker.TryWithContext, lock), locker.Close, nil
+	return rueidislocklead.NewTryLock(locker, lock), locker.Close, nil
 }
 
 func zooKeeper(_ context.Context, address, lock, id string) (instrument.Acquirer, func(), error) {

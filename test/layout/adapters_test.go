@@ -11,12 +11,15 @@ import (
 // libraries are what the adapters are for: nobody links one of them who did
 // not ask for its adapter.
 var libraries = map[string]string{ // adapter: its library
-	"consullock": "github.com/hashicorp/consul/",
-	"etcdlock":   "go.etcd.io/etcd/",
-	"k8slease":   "k8s.io/",
-	"natskv":     "github.com/nats-io/",
-	"raftlead":   "github.com/hashicorp/raft",
-	"zklock":     "github.com/go-zookeeper/zk",
+	"consullock":      "github.com/hashicorp/consul/",
+	"etcdlock":        "go.etcd.io/etcd/",
+	"k8slease":        "k8s.io/",
+	"natskv":          "github.com/nats-io/",
+	"raftlead":        "github.com/hashicorp/raft",
+	"redislocklead":   "github.com/bsm/redislock",
+	"redsynclead":     "github.com/go-redsync/redsync/",
+	"rueidislocklead": "github.com/redis/rueidis",
+	"zklock":          "github.com/go-zookeeper/zk",
 }
 
 // adapters lists the folders of instrument that are modules with a library.
