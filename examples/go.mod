@@ -13,6 +13,8 @@ require (
 	github.com/leaderscope/leaderscope/alerts v0.1.0
 	github.com/leaderscope/leaderscope/instrument/etcdlock v0.1.0
 	github.com/leaderscope/leaderscope/instrument/k8slease v0.1.0
+	github.com/leaderscope/leaderscope/instrument/redislocklead v0.1.0
+	github.com/leaderscope/leaderscope/instrument/redsynclead v0.1.0
 	github.com/mattn/go-isatty v0.0.24
 	github.com/prometheus/client_golang v1.25.0
 	github.com/prometheus/common v0.72.1
@@ -196,5 +198,7 @@ replace (
 	github.com/leaderscope/leaderscope/dashboards => ../dashboards
 	github.com/leaderscope/leaderscope/instrument/etcdlock => ../instrument/etcdlock
 	github.com/leaderscope/leaderscope/instrument/k8slease => ../instrument/k8slease
+	github.com/leaderscope/leaderscope/instrument/redislocklead => ../instrument/redislocklead
+	github.com/leaderscope/leaderscope/instrument/redsynclead => ../instrument/redsynclead
 	github.com/leaderscope/leaderscope/internal => ../internal
 )

@@ -17,7 +17,7 @@ import (
 	"github.com/leaderscope/leaderscope/examples/internal/stage"
 	"github.com/leaderscope/leaderscope/exporter/prom"
 	"github.com/leaderscope/leaderscope/instrument"
-	"github.com/leaderscope/leaderscope/instrument/classify"
+	"github.com/leaderscope/leaderscope/instrument/redislocklead"
 	"github.com/leaderscope/leaderscope/redact"
 )
 
@@ -53,10 +53,12 @@ func runNode(ctx context.Context, cfg config) error {
 	s := store{client, cfg.prefix, cfg.fresh, cfg.chunk}
 	w := &warmer{
 		election: elections(m, cfg.lease),
-		lock:     func(name string) instrument.Acquirer { return obtain(locker, cfg.prefix+name, cfg.lease) },
-		lease:    cfg.lease,
-		isFresh:  s.isFresh,
-		load:     s.load,
+		lock: func(name string) instrument.Acquirer {
+			return redislocklead.NewTryLock(locker, cfg.prefix+name, cfg.lease)
+		},
+		lease:   cfg.lease,
+		isFresh: s.isFresh,
+		load:    s.load,
 	}
 	work, leave := stage.Cues(ctx)
 	for work.Err() == nil {
@@ -74,24 +76,8 @@ func runNode(ctx context.Context, cfg config) error {
 func elections(m *instrument.Middleware, lease time.Duration) func(name string) *instrument.Election {
 	opts := []instrument.ElectionOption{
 		instrument.LeaseDuration(lease), instrument.Backend("redis"), instrument.Family("cache-partition"),
-		instrument.Classify(classify.Redislock(redislock.ErrNotObtained, redislock.ErrLockNotHeld)),
 	}
 	return func(name string) *instrument.Election { return m.Named(name, opts...) }
-}
-
-// obtain takes a redislock lock at once or not at all. The lease end follows
-// from LeaseDuration on the election: an attempt is one request, and so is a
-// renewal.
-func obtain(locker *redislock.Client, key string, ttl time.Duration) instrument.Acquirer {
-	return instrument.AcquirerFunc(func(ctx context.Context) (instrument.Lease, error) {
-		lock, err := locker.Obtain(ctx, key, ttl, nil)
-		if err != nil { // the lock is a nil pointer then, and no lease
-			return nil, err
-		}
-		return instrument.NewLease(lock.Release, instrument.RenewWith(func(ctx context.Context) error {
-			return lock.Refresh(ctx, ttl, nil)
-		})), nil
-	})
 }
 
 // warmer warms partitions.

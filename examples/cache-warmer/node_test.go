@@ -157,7 +157,9 @@ func TestALoadLongerThanItsLeaseIsRenewed(t *testing.T) {
 func TestALoadStopsWhenTheLeaseCannotBeRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lost := func(string) instrument.Acquirer {
-			return electtest.Wins(instrument.NewLease(nil, instrument.RenewWith(func(context.Context) error { return redislock.ErrLockNotHeld })))
+			return electtest.Wins(instrument.NewLease(nil, instrument.RenewWith(func(context.Context) error {
+				return errors.Join(redislock.ErrNotObtained, instrument.ErrSessionLost)
+			})))
 		}
 		wrote := false
 		w, m := newWarmer(t, lost, func(ctx context.Context, _ string, keep func(context.Context) error) error {
@@ -167,7 +169,7 @@ func TestALoadStopsWhenTheLeaseCannotBeRenewed(t *testing.T) {
 			wrote = true
 			return nil
 		})
-		if err := w.warm(t.Context(), "0"); !errors.Is(err, redislock.ErrLockNotHeld) || wrote {
+		if err := w.warm(t.Context(), "0"); !errors.Is(err, redislock.ErrNotObtained) || wrote {
 			t.Errorf("error %v, wrote %v", err, wrote)
 		}
 		r := electtest.Read(m, "cache/0")

@@ -17,8 +17,7 @@ import (
 	"github.com/leaderscope/leaderscope/examples/internal/stage"
 	"github.com/leaderscope/leaderscope/exporter/prom"
 	"github.com/leaderscope/leaderscope/instrument"
-	"github.com/leaderscope/leaderscope/instrument/classify"
-	instrredsync "github.com/leaderscope/leaderscope/instrument/redsync"
+	"github.com/leaderscope/leaderscope/instrument/redsynclead"
 	"github.com/leaderscope/leaderscope/redact"
 )
 
@@ -58,7 +57,7 @@ func runNode(ctx context.Context, cfg nodeConfig) error {
 	a := &aggregator{
 		election: elections(m, cfg.lease),
 		lock: func(name string) instrument.Acquirer {
-			return instrredsync.NewTry(locks.NewMutex(cfg.prefix+name, redsync.WithExpiry(cfg.lease)))
+			return redsynclead.NewTryMutex(locks, cfg.prefix+name, redsync.WithExpiry(cfg.lease))
 		},
 		aggregate: func(ctx context.Context, tenant string) error { return s.aggregate(ctx, tenant, cfg.work) },
 		every:     cfg.every,
@@ -86,7 +85,6 @@ func elections(m *instrument.Middleware, lease time.Duration) func(name string) 
 	opts := []instrument.ElectionOption{
 		instrument.LeaseDuration(lease), instrument.StopAtLeaseEnd(),
 		instrument.Backend("redis"), instrument.Family("tenant-aggregate"),
-		instrument.Classify(classify.Redsync[*redsync.ErrTaken, *redsync.RedisError](redsync.ErrLockAlreadyExpired)),
 	}
 	return func(name string) *instrument.Election { return m.Named(name, opts...) }
 }
