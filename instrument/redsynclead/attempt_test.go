@@ -96,7 +96,7 @@ func TestAttemptsThatDoNotWin(t *testing.T) {
 				all.breaks(c.fault)
 				ctx, cancel := c.caller(t.Context())
 				defer cancel()
-				time.Sleep(1) // for one that cancels at once
+				time.Sleep(time.Nanosecond) // for one that cancels at once
 				a := kind{wraps: wraps, waits: c.waits}.elector(all.redsync(), key, c.opts...)
 				term, err := m.Election(expect.Lock).Acquire(ctx, a)
 				if term != nil || err == nil || c.as != nil && !errors.As(err, c.as) || c.is != nil && !errors.Is(err, c.is) {
