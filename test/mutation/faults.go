@@ -30,11 +30,15 @@ var faults = []fault{
 	},
 	{
 		what: "a held leadership whose renewals are unseen lapses", folder: "instrument/internal/lock", in: "State.End",
-		good: "s.Params.Hidden || s.Params.Hold && !t.renewalsVisible", bad: "s.Params.Hidden",
+		good: "s.Params.Hidden || t.hidden || s.Params.Hold && !t.renewalsVisible", bad: "s.Params.Hidden || t.hidden",
 	},
 	{
 		what: "renewals that the library hides give an end", folder: "instrument/internal/lock", in: "State.End",
-		good: "s.Params.Hidden || s.Params.Hold && !t.renewalsVisible", bad: "s.Params.Hold && !t.renewalsVisible",
+		good: "s.Params.Hidden || t.hidden || s.Params.Hold && !t.renewalsVisible", bad: "t.hidden || s.Params.Hold && !t.renewalsVisible",
+	},
+	{
+		what: "a lease that says that its renewals are hidden has an end", folder: "instrument/internal/lock", in: "State.End",
+		good: "s.Params.Hidden || t.hidden || s.Params.Hold && !t.renewalsVisible", bad: "s.Params.Hidden || s.Params.Hold && !t.renewalsVisible",
 	},
 	{
 		what: "the first renewal that is seen proves the end before it", folder: "instrument/internal/lock", in: "State.renewalObserved",
