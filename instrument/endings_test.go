@@ -58,6 +58,7 @@ func TestContextsEndWithTheLeaseThatIsKnownAtThatInstant(t *testing.T) {
 			time.Sleep(30 * s)
 			c.during(e, term)
 			time.Sleep(300 * s)
+			synctest.Wait()
 			if (ended-c.ends).Abs() > time.Microsecond || c.ends > 0 && !errors.Is(context.Cause(ctx), instrument.ErrLeaseEnded) {
 				t.Errorf("ended after %v by %v, want %v", ended, context.Cause(ctx), c.ends)
 			}

@@ -122,7 +122,7 @@ func TestALabelKeepsWhatItsFoldedLocksSaid(t *testing.T) {
 func TestRenewalsAreSeenIfOneLockShowsThem(t *testing.T) {
 	for _, hidden := range []bool{true, false} {
 		var s, folded Summary
-		s.add(&Declared{Params: lock.Params{Hidden: hidden}})
+		s.add(&Declared{}, hidden)
 		folded.merge(&s)
 		if s.RenewalsSeen == hidden || folded.RenewalsSeen == hidden {
 			t.Errorf("hidden %v: seen %v, folded %v", hidden, s.RenewalsSeen, folded.RenewalsSeen)
