@@ -234,6 +234,26 @@ func TestExemplarsAreThoseOfSampledOperationsWhereTheyAreAskedFor(t *testing.T) 
 	}
 }
 
+// Exemplars are kept for each bucket of the catalogue, not of a default.
+func TestEachClassicBucketHasItsExemplar(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMiddleware(t)
+		h := NewHistograms(m, WithExemplars())
+		defer h.Close()
+		ctx := trace.ContextWithSpanContext(context.Background(), trace.NewSpanContext(trace.SpanContextConfig{
+			TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}, TraceFlags: trace.FlagsSampled,
+		}))
+		bounds := catalog.AcquireDuration.Bounds()
+		for _, bound := range bounds {
+			attempt(ctx, m, "x", time.Duration(bound*float64(time.Second)))
+		}
+		data, _ := produce(t, h)[0].Data.(metricdata.Histogram[float64])
+		if got := len(data.DataPoints[0].Exemplars); got != len(bounds) {
+			t.Errorf("%d exemplars of %d buckets", got, len(bounds))
+		}
+	})
+}
+
 // The core closes an observer without a mutex, so that the label may have come
 // back by then.
 func TestAnObserverThatIsClosedLateLeavesItsSuccessor(t *testing.T) {

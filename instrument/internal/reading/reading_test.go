@@ -222,6 +222,16 @@ func TestWhatIsNotKnownIsAbsent(t *testing.T) {
 	}
 }
 
+func TestHeadroomIsNegativeBeyondTheEnd(t *testing.T) {
+	r := busy()
+	r.Left = -3 * time.Second
+	for _, line := range written(func(w Writer) { Lock(r, w) }) {
+		if strings.HasPrefix(line, "leader_lease_headroom_seconds ") && line != "leader_lease_headroom_seconds -3" {
+			t.Error(line)
+		}
+	}
+}
+
 func TestTheProcessShowsItsPolicyAndItsFaults(t *testing.T) {
 	p := Process{Redaction: redact.Info{Policy: "hash", KeyID: "k1", KeyCheck: "c", SecondaryID: "k2"}, Overflows: 3, Faults: 4}
 	got := written(func(w Writer) { p.Write(w) })
