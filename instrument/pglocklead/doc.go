@@ -1,0 +1,12 @@
+// Package pglocklead makes locks of cirello.io/pglock observable. Each is an
+// [instrument.Acquirer]:
+//
+//	lock := pglocklead.NewLock(client, "report", 20*time.Second)
+//	err := election.Run(ctx, lock, work)
+//
+// The holder's heartbeats are sent here, three times per lease, and not by the
+// client, which keeps quiet about those that fail.
+//
+// How the table of locks is made, and what the data in it means, does not
+// belong here.
+package pglocklead

@@ -1,0 +1,117 @@
+package pglocklead
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"cirello.io/pglock"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/classify"
+)
+
+// NewLock waits for its turn until its context ends. The client looks again
+// once per lease, so a lock that was given back may stay free for that long.
+//
+// lease is the length that the client was made with, by
+// pglock.WithLeaseDuration; Acquire fails when it is another. The client should
+// be made with pglock.WithHeartbeatFrequency(0).
+func NewLock(client *pglock.Client, name string, lease time.Duration, opts ...pglock.LockOption) instrument.Acquirer {
+	return &locker{client: client, name: name, lease: lease, opts: opts}
+}
+
+// NewTryLock answers at once, with pglock.ErrNotAcquired when another holds the
+// lock. See NewLock for lease and client.
+//
+// An Acquirer whose attempts have found the same record for longer than a lease
+// takes it for that of a holder that died. Its next attempt takes the lock
+// over, which takes a lease: the library gives it to nobody who has not watched
+// it for so long. Keep the Acquirer for that.
+func NewTryLock(client *pglock.Client, name string, lease time.Duration, opts ...pglock.LockOption) instrument.Acquirer {
+	return &locker{client: client, name: name, lease: lease, opts: opts, tries: true}
+}
+
+type locker struct {
+	client *pglock.Client
+	name   string
+	lease  time.Duration
+	opts   []pglock.LockOption
+	tries  bool
+	last   sight
+}
+
+// Acquire takes the lock. A win that took long is followed by a heartbeat,
+// since the library does not tell when it sent the request that won.
+func (l *locker) Acquire(ctx context.Context) (instrument.Lease, error) {
+	if err := l.invalid(); err != nil {
+		return nil, err
+	}
+	asked := time.Now()
+	lock, err := l.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h := newHolding(l, lock, asked.Add(l.lease))
+	if time.Since(asked) > l.lease/10 {
+		if err := h.Renew(ctx); err != nil {
+			go h.abandon(ctx)
+			return nil, fmt.Errorf("leaderscope: pglock: heartbeat after the lock was won: %w", err)
+		}
+	}
+	return h.start(), nil
+}
+
+func (l *locker) invalid() error {
+	switch {
+	case l.client == nil:
+		return errors.New("leaderscope: pglock: the client is nil")
+	case l.lease <= 0:
+		return fmt.Errorf("leaderscope: pglock: lease is %v, want that of pglock.WithLeaseDuration", l.lease)
+	}
+	if own := leaseOf(l.client); own != 0 && own != l.lease {
+		return fmt.Errorf("leaderscope: pglock: lease is %v and the client's %v; give both the same by pglock.WithLeaseDuration", l.lease, own)
+	}
+	return nil
+}
+
+// leaseOf is the length that the client was made with, which it tells nobody; 0
+// if a version keeps it elsewhere. A lease end that is computed from another
+// length is wrong, and nothing else would show that.
+func leaseOf(client *pglock.Client) time.Duration {
+	f := reflect.ValueOf(client).Elem().FieldByName("leaseDuration")
+	if !f.IsValid() || f.Type() != reflect.TypeFor[time.Duration]() {
+		return 0
+	}
+	return time.Duration(f.Int())
+}
+
+// queryCanceled is the SQLSTATE of a statement that was cut short.
+const queryCanceled = "57014"
+
+// Classify names the reason of an error. ErrNotAcquired also answers a caller
+// that gave up. No statement waits for the lock, so that one which takes too
+// long, by the client's limit of a lease or the server's of a statement, shows
+// a server that does not answer.
+func (*locker) Classify(err error) (instrument.Reason, bool) {
+	if errors.Is(err, pglock.ErrNotAcquired) {
+		return instrument.ContendedUnlessDone, true
+	}
+	if errors.Is(err, pglock.ErrLockAlreadyReleased) {
+		return instrument.SessionLost, true
+	}
+	if _, away := errors.AsType[*pglock.UnavailableError](err); away || errors.Is(err, context.DeadlineExceeded) {
+		return instrument.BackendError, true
+	}
+	if coded, ok := errors.AsType[sqlError](err); ok && coded.SQLState() == queryCanceled {
+		return instrument.BackendError, true
+	}
+	return classify.SQLState().Classify(err)
+}
+
+type sqlError interface {
+	error
+	SQLState() string
+}
