@@ -1,0 +1,138 @@
+package dynamolocklead
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"cirello.io/dynamolock/v2"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/leaderscope/leaderscope/instrument"
+)
+
+// NewLock waits for its turn until its context ends. The client looks once a
+// second, or as dynamolock.WithRefreshPeriod says. A holder that died is
+// followed a lease after its last heartbeat.
+//
+// lease is the length that the client was made with, by
+// dynamolock.WithLeaseDuration; Acquire fails when it is another. The client
+// should be made with dynamolock.DisableHeartbeat().
+//
+// With dynamolock.WithAdditionalTimeToWaitForLock it gives up after a lease
+// and that time, which counts as contended.
+func NewLock(client *dynamolock.Client, key string, lease time.Duration, opts ...dynamolock.AcquireLockOption) instrument.Acquirer {
+	forever := dynamolock.WithAdditionalTimeToWaitForLock(century)
+	return &locker{client: client, key: key, lease: lease, opts: append([]dynamolock.AcquireLockOption{forever}, opts...)}
+}
+
+// century is for ever, and leaves room for a lease in a time.Duration.
+const century = 100 * 365 * 24 * time.Hour
+
+// NewTryLock answers at once, with a *dynamolock.LockNotGrantedError when
+// another holds the lock. See NewLock for lease and client.
+//
+// From a single look the library cannot tell a holder that died, and would
+// never follow it. So an attempt by an Acquirer that has been refused for a
+// whole lease watches the lock for another one, and takes it over from a holder
+// that sent no heartbeat. As long as the holder lives, such an attempt comes
+// more and more seldom, up to once in 16 leases; it is refused in the end, also
+// if the lock becomes free meanwhile. Keep the Acquirer for that.
+func NewTryLock(client *dynamolock.Client, key string, lease time.Duration, opts ...dynamolock.AcquireLockOption) instrument.Acquirer {
+	return &locker{client: client, key: key, lease: lease, opts: opts, tries: true}
+}
+
+type locker struct {
+	client   *dynamolock.Client
+	key      string
+	lease    time.Duration
+	opts     []dynamolock.AcquireLockOption
+	tries    bool
+	refusals refusals
+}
+
+// Acquire takes the lock. A win that took long is followed by a heartbeat,
+// since the library does not tell when it sent the request that won.
+func (l *locker) Acquire(ctx context.Context) (instrument.Lease, error) {
+	if err := l.invalid(); err != nil {
+		return nil, err
+	}
+	asked := time.Now()
+	lock, err := l.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h := newHolding(l, lock, asked.Add(l.lease))
+	if time.Since(asked) > l.lease/10 {
+		if err := h.Renew(ctx); err != nil {
+			go h.abandon(ctx)
+			return nil, fmt.Errorf("leaderscope: dynamolock: heartbeat after the lock was won: %w", err)
+		}
+	}
+	return h.start(), nil
+}
+
+func (l *locker) invalid() error {
+	switch {
+	case l.client == nil:
+		return errors.New("leaderscope: dynamolock: the client is nil")
+	case l.lease <= 0:
+		return fmt.Errorf("leaderscope: dynamolock: lease is %v, want that of dynamolock.WithLeaseDuration", l.lease)
+	}
+	if own := leaseOf(l.client); own != 0 && own != l.lease {
+		return fmt.Errorf("leaderscope: dynamolock: lease is %v and the client's %v; give both the same by dynamolock.WithLeaseDuration", l.lease, own)
+	}
+	return nil
+}
+
+// leaseOf is the length that the client was made with, which it tells nobody; 0
+// if a version keeps it elsewhere. A lease end that is computed from another
+// length is wrong, and nothing else would show that.
+func leaseOf(client *dynamolock.Client) time.Duration {
+	f := reflect.ValueOf(client).Elem().FieldByName("leaseDuration")
+	if !f.IsValid() || f.Type() != reflect.TypeFor[time.Duration]() {
+		return 0
+	}
+	return time.Duration(f.Int())
+}
+
+// Classify names the reason of an error. A deadline is the caller's, which the
+// caller's context tells, or that of a server that does not answer.
+func (*locker) Classify(err error) (instrument.Reason, bool) {
+	if refused(err) {
+		return instrument.ContendedUnlessDone, true
+	}
+	if _, other := errors.AsType[*types.ConditionalCheckFailedException](err); other || gone(err) {
+		return instrument.SessionLost, true
+	}
+	if fromServer(err) || errors.Is(err, context.DeadlineExceeded) {
+		return instrument.BackendError, true
+	}
+	return 0, false
+}
+
+func refused(err error) bool {
+	_, ok := errors.AsType[*dynamolock.LockNotGrantedError](err)
+	return ok
+}
+
+func gone(err error) bool {
+	return errors.Is(err, dynamolock.ErrLockAlreadyReleased) || errors.Is(err, dynamolock.ErrOwnerMismatched) || errors.Is(err, dynamolock.ErrClientClosed)
+}
+
+// fromServer reports answers of DynamoDB that say that it failed or is short of
+// capacity.
+func fromServer(err error) bool {
+	answer, ok := errors.AsType[smithy.APIError](err)
+	if !ok {
+		return false
+	}
+	switch answer.ErrorCode() {
+	case "ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException":
+		return true
+	}
+	return answer.ErrorFault() == smithy.FaultServer
+}

@@ -1,0 +1,296 @@
+package dynamolocklead_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cirello.io/dynamolock/v2"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/dynamolocklead"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/instrument/internal/expect"
+)
+
+const s = time.Second
+
+var errReset = &net.OpError{Op: "read", Err: errors.New("connection reset by peer")}
+
+// won is what a lock that was won at once shows, and for how much longer its
+// lease runs.
+func won(t *testing.T, left time.Duration) electtest.Series {
+	return expect.Fresh(t).With(electtest.Series{
+		"leader_attempts_total": 1, "leader_acquired_total": 1, "leader_active": 1,
+		"leader_acquire_duration_seconds_count": 1, "leader_acquire_duration_seconds_sum": 0,
+		"leader_lease_duration_seconds": lease.Seconds(), "leader_lease_overruns_total": 0,
+		"leader_lease_headroom_seconds":         left.Seconds(),
+		"leader_lease_expiry_timestamp_seconds": float64(time.Now().Add(left).UnixNano()) / 1e9,
+	})
+}
+
+// ended is what it shows after a term of that length.
+func ended(t *testing.T, cause string, length time.Duration) electtest.Series {
+	w := won(t, 0).With(electtest.Series{
+		"leader_active": 0, `leader_terms_ended_total{cause="` + cause + `"}`: 1,
+		"leader_execution_duration_seconds_count": 1, "leader_execution_duration_seconds_sum": length.Seconds(),
+	})
+	delete(w, "leader_lease_headroom_seconds")
+	delete(w, "leader_lease_expiry_timestamp_seconds")
+	return w
+}
+
+// renewed adds the renewals that the adapter sent, each after a third of the
+// lease, and n with another result that took so long.
+func renewed(ok int, n int, other string, took time.Duration) electtest.Series {
+	w := electtest.Series{`leader_renewals_total{result="ok"}`: float64(ok)}
+	if ok > 0 {
+		w["leader_lease_usage_ratio_count"], w["leader_lease_usage_ratio_sum"] = float64(ok), float64(ok)/3
+	}
+	if n > 0 {
+		w[`leader_renewals_total{result="`+other+`"}`] = float64(n)
+	}
+	w["leader_renewal_duration_seconds_count"], w["leader_renewal_duration_seconds_sum"] = float64(ok+n), took.Seconds()
+	return w
+}
+
+func release(result string) electtest.Series {
+	return electtest.Series{`leader_releases_total{result="` + result + `"}`: 1}
+}
+
+func usage(share float64) electtest.Series {
+	return electtest.Series{"leader_lease_usage_ratio_count": 1, "leader_lease_usage_ratio_sum": share}
+}
+
+// isNotOwner reports the answer to a release of a record that is not ours.
+func isNotOwner(err error) bool {
+	_, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
+	return ok
+}
+
+func isRefused(err error) bool {
+	_, ok := errors.AsType[*dynamolock.LockNotGrantedError](err)
+	return ok
+}
+
+func TestTerms(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		// happens after the lock was won; the clock may go on in it.
+		happens func(t *testing.T, x *table, term *instrument.Term)
+		want    func(t *testing.T) electtest.Series
+	}{
+		{
+			"heartbeats keep it for as long as it is held",
+			func(*testing.T, *table, *instrument.Term) { time.Sleep(5*lease - s) },
+			func(t *testing.T) electtest.Series { return won(t, lease-3*s).With(renewed(14, 0, "", 0)) },
+		},
+		{
+			"a release, and a second one that changes nothing",
+			func(t *testing.T, x *table, term *instrument.Term) {
+				time.Sleep(3 * s)
+				for range 2 {
+					if err := term.Release(t.Context()); err != nil {
+						t.Error(err)
+					}
+				}
+				if _, held := x.remaining(expect.Lock); held {
+					t.Error("the record is still there")
+				}
+			},
+			func(t *testing.T) electtest.Series {
+				return ended(t, "released", 3*s).With(release("ok")).With(usage(0.25))
+			},
+		},
+		{
+			"the holder's own heartbeat moves the end",
+			func(t *testing.T, _ *table, term *instrument.Term) {
+				time.Sleep(3 * s)
+				if err := term.Renew(t.Context()); err != nil {
+					t.Error(err)
+				}
+			},
+			func(t *testing.T) electtest.Series {
+				return won(t, lease).With(renewed(1, 0, "", 0)).With(usage(0.25))
+			},
+		},
+		{
+			"the record is deleted while it is held: lost with the next heartbeat, and released by nobody",
+			func(t *testing.T, x *table, term *instrument.Term) {
+				x.remove(expect.Lock)
+				<-term.Context().Done()
+				if err := term.Release(t.Context()); !isNotOwner(err) {
+					t.Error(err)
+				}
+				if _, there := x.rows[expect.Lock]; there {
+					t.Error("the record is there again")
+				}
+			},
+			func(t *testing.T) electtest.Series {
+				return ended(t, "lost", lease/3).With(renewed(0, 1, "lost", 0)).With(release("not_owner"))
+			},
+		},
+		{
+			"another client takes the record while it is held, and keeps it",
+			func(t *testing.T, x *table, term *instrument.Term) {
+				x.steal(expect.Lock)
+				<-term.Context().Done()
+				if err := term.Release(t.Context()); !isNotOwner(err) {
+					t.Error(err)
+				}
+				if _, held := x.remaining(expect.Lock); !held {
+					t.Error("the other client's record is gone")
+				}
+			},
+			func(t *testing.T) electtest.Series {
+				return ended(t, "lost", lease/3).With(renewed(0, 1, "lost", 0)).With(release("not_owner"))
+			},
+		},
+		{
+			"a server that is silent from a heartbeat on: given up a tenth of the lease before its end",
+			func(_ *testing.T, x *table, term *instrument.Term) {
+				time.Sleep(lease / 2) // after one heartbeat
+				speak := x.mute()
+				<-term.Context().Done()
+				speak()
+			},
+			func(t *testing.T) electtest.Series {
+				return ended(t, "gave_up", lease/3+lease*9/10).With(renewed(1, 1, "timeout", lease*9/10-lease/3))
+			},
+		},
+		{
+			"heartbeats that fail are errors and no loss, and are sent again until it is too late",
+			func(_ *testing.T, x *table, term *instrument.Term) {
+				x.fail(errReset)
+				<-term.Context().Done()
+			},
+			func(t *testing.T) electtest.Series {
+				return ended(t, "gave_up", lease*9/10).With(renewed(0, 4, "error", 0))
+			},
+		},
+		{
+			"a heartbeat that works after one that failed",
+			func(_ *testing.T, x *table, _ *instrument.Term) {
+				x.fail(errReset)
+				time.Sleep(lease * 5 / 12)
+				x.fail(nil)
+				time.Sleep(lease / 3)
+			},
+			func(t *testing.T) electtest.Series {
+				return won(t, lease*3/4).With(renewed(1, 1, "error", 0)).With(usage(0.5)).
+					With(electtest.Series{"leader_renewal_duration_seconds_count": 2})
+			},
+		},
+		{
+			"a heartbeat is written and its answer is lost: the library looks, and knows its record",
+			func(_ *testing.T, x *table, _ *instrument.Term) {
+				x.change(func(x *table) { x.lost = 1 })
+				time.Sleep(2*lease + s)
+			},
+			func(t *testing.T) electtest.Series { return won(t, lease-s).With(renewed(6, 0, "", 0)) },
+		},
+		{
+			"a heartbeat whose caller gives up is no loss, and its late answer counts",
+			func(t *testing.T, x *table, term *instrument.Term) {
+				time.Sleep(3 * s)
+				speak := x.mute()
+				short, cancel := context.WithTimeout(t.Context(), s/2)
+				defer cancel()
+				if err := term.Renew(short); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("renewal: %v", err)
+				}
+				speak()
+				time.Sleep(lease)
+			},
+			func(t *testing.T) electtest.Series {
+				return won(t, lease-7*s/2).With(renewed(3, 1, "timeout", s/2))
+			},
+		},
+		{
+			"a server that is silent at the release",
+			func(t *testing.T, x *table, term *instrument.Term) {
+				speak := x.mute()
+				defer speak()
+				short, cancel := context.WithTimeout(t.Context(), s)
+				defer cancel()
+				if err := term.Release(short); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("release: %v", err)
+				}
+			},
+			func(t *testing.T) electtest.Series {
+				return ended(t, "release_failed", 0).With(release("error")).With(usage(0))
+			},
+		},
+		{
+			"a server that is silent at a heartbeat and at the release",
+			func(t *testing.T, x *table, term *instrument.Term) {
+				speak := x.mute()
+				defer speak()
+				time.Sleep(lease / 2)
+				short, cancel := context.WithTimeout(t.Context(), s)
+				defer cancel()
+				if err := term.Release(short); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("release: %v", err)
+				}
+			},
+			func(t *testing.T) electtest.Series {
+				return ended(t, "release_failed", lease/2).With(release("error")).With(usage(0.5))
+			},
+		},
+	} {
+		expect.Bubble(t, c.name, func(t *testing.T) {
+			x, m := newTable(), expect.Middleware(t)
+			term, err := m.Election(expect.Lock).Acquire(t.Context(), x.lock(t, expect.Lock))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.happens(t, x, term)
+			synctest.Wait()
+			expect.Whole(t, m, "afterwards", c.want(t))
+			_ = term.Release(context.WithoutCancel(t.Context()))
+			time.Sleep(2 * lease) // for what still runs
+		})
+	}
+}
+
+func TestHeartbeatsDoNotDependOnTelemetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, m := newTable(), expect.Middleware(t)
+		term, err := m.Election(expect.Lock).Acquire(t.Context(), x.lock(t, expect.Lock))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Election(expect.Lock).Forget()
+		time.Sleep(3 * lease)
+		if _, held := x.remaining(expect.Lock); !held {
+			t.Error("the lock ran out when its series were forgotten")
+		}
+		if err := term.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+	})
+}
+
+func TestAClientThatIsClosedEndsTheTermWithTheNextHeartbeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, m := newTable(), expect.Middleware(t)
+		client := x.client(t)
+		term, err := m.Election(expect.Lock).Acquire(t.Context(), dynamolocklead.NewLock(client, expect.Lock, lease))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := client.Close(); err != nil {
+			t.Fatal(err)
+		}
+		<-term.Context().Done()
+		if err := term.Release(t.Context()); !errors.Is(err, dynamolock.ErrClientClosed) {
+			t.Error(err)
+		}
+		expect.Whole(t, m, "afterwards", ended(t, "lost", lease/3).With(renewed(0, 1, "lost", 0)).With(release("not_owner")))
+	})
+}
