@@ -1,0 +1,95 @@
+package riverlead
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/classify"
+	"github.com/leaderscope/leaderscope/instrument/poll"
+)
+
+// follower follows the leadership of one client.
+type follower struct {
+	options
+	e          *instrument.Election
+	database   riverdriver.Executor
+	id, schema string
+
+	row riverdriver.Leader // of the last look that saw this client lead
+	end time.Time          // of the lease in row
+}
+
+func (f *follower) look(ctx context.Context) poll.Outcome {
+	asked := time.Now()
+	row, left, err := f.read(ctx)
+	took := time.Since(asked)
+	switch {
+	case err != nil:
+		return poll.Unknown(err)
+	case row.LeaderID != f.id || left <= 0:
+		return poll.NotLeading(nil)
+	case !f.row.ElectedAt.IsZero() && !f.row.ElectedAt.Equal(row.ElectedAt):
+		f.e.ObserveNotLeading(nil) // elected again since
+	}
+	f.end = f.endOf(row, left, asked, took)
+	f.row = row
+	return poll.Leading(instrument.Leadership{Expiry: f.end, Asked: asked, Granted: f.lease})
+}
+
+// endOf is the end of the lease, too early by at most the time that a look
+// took. A row that did not change has the end that was computed first, unless
+// the database's clock has jumped ahead meanwhile: what a look takes is no
+// renewal.
+func (f *follower) endOf(row riverdriver.Leader, left time.Duration, asked time.Time, took time.Duration) time.Time {
+	end := asked.Add(left)
+	if row.ExpiresAt.Equal(f.row.ExpiresAt) && !end.Before(f.end.Add(-took-time.Second)) {
+		return f.end
+	}
+	return end
+}
+
+// lastLook tells how the last term of a client ended that has stopped: one that
+// could not resign leaves its row behind.
+func (f *follower) lastLook(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, f.every)
+	defer cancel()
+	row, left, err := f.read(ctx)
+	if err != nil || row.LeaderID == f.id && left > 0 {
+		f.e.ObserveNotLeading(context.Canceled)
+		return
+	}
+	f.e.ObserveNotLeading(instrument.ErrReleased)
+}
+
+// read returns River's row and how long its lease runs, on the clock that wrote
+// it; the zero row when no client leads.
+func (f *follower) read(ctx context.Context) (row riverdriver.Leader, left time.Duration, err error) {
+	var now time.Time
+	if err := f.database.QueryRow(ctx, "SELECT now()").Scan(&now); err != nil {
+		return row, 0, failed(err)
+	}
+	leader, err := f.database.LeaderGetElectedLeader(ctx, &riverdriver.LeaderGetElectedLeaderParams{Schema: f.schema})
+	switch {
+	case errors.Is(err, rivertype.ErrNotFound):
+		return row, 0, nil
+	case err != nil:
+		return row, 0, failed(err)
+	}
+	return *leader, leader.ExpiresAt.Sub(now), nil
+}
+
+// failed names the reason of a look that failed: a look that takes longer than
+// the interval shows a server that does not answer.
+func failed(err error) error {
+	reason, ok := classify.SQLState().Classify(err)
+	if ok && reason == instrument.BackendError || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("leaderscope: river: read river_leader: %w: %w", instrument.ErrBackend, err)
+	}
+	return fmt.Errorf("leaderscope: river: read river_leader: %w", err)
+}
