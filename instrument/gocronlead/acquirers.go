@@ -1,0 +1,64 @@
+package gocronlead
+
+import (
+	"context"
+	"sync"
+
+	"github.com/go-co-op/gocron/v2"
+
+	"github.com/leaderscope/leaderscope/instrument"
+)
+
+// NewLocker makes a gocron.Locker of any elector that has an adapter:
+//
+//	locker := gocronlead.NewLocker(func(job string) instrument.Acquirer {
+//		return pglocklead.NewTryLock(client, job, time.Minute)
+//	})
+//	gocron.NewScheduler(gocronlead.WithLocker(m, locker))
+//
+// Unlike the lockers that come with gocron, such a lock knows its lease end and
+// why it was not won, and is renewed while the job runs if its adapter renews.
+//
+// The function is called once for each name of a job, in one goroutine at a
+// time: an Acquirer may remember what it has seen. After 1000 names it starts
+// again.
+func NewLocker(acquirer func(job string) instrument.Acquirer) gocron.Locker {
+	return &acquirers{make: acquirer, hash: newNamesHash(), known: map[uint64]instrument.Acquirer{}}
+}
+
+type acquirers struct {
+	make func(job string) instrument.Acquirer
+
+	hash  namesHash
+	mu    sync.Mutex
+	known map[uint64]instrument.Acquirer
+}
+
+const mostAcquirers = 1000
+
+func (a *acquirers) acquirer(name string) instrument.Acquirer {
+	id := a.hash.of(name)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if known, ok := a.known[id]; ok {
+		return known
+	}
+	if len(a.known) >= mostAcquirers {
+		clear(a.known)
+	}
+	a.known[id] = a.make(name)
+	return a.known[id]
+}
+
+// Lock is for a scheduler that is not observed.
+func (a *acquirers) Lock(ctx context.Context, name string) (gocron.Lock, error) {
+	lease, err := a.acquirer(name).Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return unlocker{lease}, nil
+}
+
+type unlocker struct{ lease instrument.Lease }
+
+func (u unlocker) Unlock(ctx context.Context) error { return u.lease.Release(ctx) }
