@@ -11,6 +11,7 @@ require (
 	github.com/aws/aws-sdk-go-v2/credentials v1.20.3
 	github.com/aws/aws-sdk-go-v2/service/dynamodb v1.31.0
 	github.com/bsm/redislock v0.9.4
+	github.com/go-co-op/gocron-redis-lock/v2 v2.2.1
 	github.com/go-co-op/gocron/v2 v2.21.2
 	github.com/go-logr/logr v1.4.4
 	github.com/go-redsync/redsync/v4 v4.18.1
@@ -27,9 +28,12 @@ require (
 	github.com/leaderscope/leaderscope/alerts v0.1.0
 	github.com/leaderscope/leaderscope/dashboards v0.1.0
 	github.com/leaderscope/leaderscope/exporter/otelmetric/otelsetup v0.1.0
+	github.com/leaderscope/leaderscope/instrument/dynamolocklead v0.1.0
 	github.com/leaderscope/leaderscope/instrument/etcdlock v0.1.0
+	github.com/leaderscope/leaderscope/instrument/gocronlead v0.1.0
 	github.com/leaderscope/leaderscope/instrument/k8slease v0.1.0
 	github.com/leaderscope/leaderscope/instrument/natskv v0.1.0
+	github.com/leaderscope/leaderscope/instrument/pglocklead v0.1.0
 	github.com/leaderscope/leaderscope/instrument/raftlead v0.1.0
 	github.com/leaderscope/leaderscope/instrument/redislocklead v0.1.0
 	github.com/leaderscope/leaderscope/instrument/redsynclead v0.1.0
@@ -234,9 +238,12 @@ replace (
 	github.com/leaderscope/leaderscope/alerts => ../alerts
 	github.com/leaderscope/leaderscope/dashboards => ../dashboards
 	github.com/leaderscope/leaderscope/exporter/otelmetric/otelsetup => ../exporter/otelmetric/otelsetup
+	github.com/leaderscope/leaderscope/instrument/dynamolocklead => ../instrument/dynamolocklead
 	github.com/leaderscope/leaderscope/instrument/etcdlock => ../instrument/etcdlock
+	github.com/leaderscope/leaderscope/instrument/gocronlead => ../instrument/gocronlead
 	github.com/leaderscope/leaderscope/instrument/k8slease => ../instrument/k8slease
 	github.com/leaderscope/leaderscope/instrument/natskv => ../instrument/natskv
+	github.com/leaderscope/leaderscope/instrument/pglocklead => ../instrument/pglocklead
 	github.com/leaderscope/leaderscope/instrument/raftlead => ../instrument/raftlead
 	github.com/leaderscope/leaderscope/instrument/redislocklead => ../instrument/redislocklead
 	github.com/leaderscope/leaderscope/instrument/redsynclead => ../instrument/redsynclead

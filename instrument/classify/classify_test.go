@@ -69,7 +69,6 @@ func TestReasonsOfAttempts(t *testing.T) {
 	taken := &errTaken{nodes: []int{0}}
 	consul, zookeeper := classify.Consul(errOwn, errGone), classify.ZooKeeper(errOwn, errGone, errExpired)
 	etcd, mongo := classify.EtcdMutex(errHeld, errExpired, errGone), classify.MongoLock(errHeld, errGone)
-	dynamo, pg := classify.Dynamolock[*errTaken](errGone), classify.Pglock(errHeld, errGone)
 	nats := classify.NATSKeyValue(errHeld, natsCode)
 	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
 	kubernetes := classify.Kubernetes(is(errGone), is(errHeld))
@@ -87,10 +86,6 @@ func TestReasonsOfAttempts(t *testing.T) {
 		{"consul: held by this client, but the caller gave up", consul, errOwn, canceled, "canceled"},
 		{"zookeeper: deadlock", zookeeper, errOwn, alive, "already_held"},
 		{"zookeeper: session expired", zookeeper, errExpired, alive, "session_lost"},
-		{"dynamolock: not granted", dynamo, taken, alive, "contended"},
-		{"dynamolock: not granted within the caller's time", dynamo, taken, late, "timeout"},
-		{"pglock: not acquired", pg, errHeld, alive, "contended"},
-		{"pglock: not acquired, because the caller gave up", pg, errHeld, canceled, "canceled"},
 		{"mongo-lock: locked", mongo, errHeld, alive, "contended"},
 		{"bluetape-go: already the leader", classify.BluetapeGo(errOwn, errHeld), errOwn, alive, "already_held"},
 

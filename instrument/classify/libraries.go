@@ -29,21 +29,6 @@ func ZooKeeper(errDeadlock, errNotLocked, errSessionExpired error) instrument.Cl
 	return First(AlreadyHeldIs(errDeadlock), SessionLostIs(errNotLocked, errSessionExpired))
 }
 
-// Dynamolock classifies errors of dynamolock:
-//
-//	classify.Dynamolock[*dynamolock.LockNotGrantedError](dynamolock.ErrLockAlreadyReleased)
-func Dynamolock[NotGranted error](errLockAlreadyReleased error) instrument.Classifier {
-	return First(As[NotGranted](instrument.ContendedUnlessDone), SessionLostIs(errLockAlreadyReleased))
-}
-
-// Pglock classifies errors of pglock, whose ErrNotAcquired also answers a
-// cancelled caller:
-//
-//	classify.Pglock(pglock.ErrNotAcquired, pglock.ErrLockAlreadyReleased)
-func Pglock(errNotAcquired, errLockAlreadyReleased error) instrument.Classifier {
-	return First(Is(instrument.ContendedUnlessDone, errNotAcquired), SessionLostIs(errLockAlreadyReleased))
-}
-
 // NATSKeyValue classifies errors of a lease in a JetStream key-value bucket:
 //
 //	classify.NATSKeyValue(jetstream.ErrKeyExists, func(e *jetstream.APIError) uint16 { return uint16(e.ErrorCode) })

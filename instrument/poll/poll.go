@@ -1,7 +1,7 @@
 // Package poll observes an elector that cannot be wrapped, by looking at it
 // again and again.
 //
-// What the elector is asked, and how, does not belong here: package river has
+// What the elector is asked, and how, does not belong here: package riverlead has
 // it for River.
 package poll
 

@@ -11,9 +11,11 @@ import (
 	"io"
 	"log"
 	"net/http"
+	"testing"
 	"time"
 
 	"cirello.io/dynamolock/v2"
+	"cirello.io/pglock"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -42,9 +44,11 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/classify"
+	"github.com/leaderscope/leaderscope/instrument/dynamolocklead"
 	"github.com/leaderscope/leaderscope/instrument/etcdlock"
 	"github.com/leaderscope/leaderscope/instrument/k8slease"
 	"github.com/leaderscope/leaderscope/instrument/natskv"
+	"github.com/leaderscope/leaderscope/instrument/pglocklead"
 	"github.com/leaderscope/leaderscope/instrument/redislocklead"
 	"github.com/leaderscope/leaderscope/instrument/redsynclead"
 	"github.com/leaderscope/leaderscope/instrument/rueidislocklead"
@@ -75,8 +79,6 @@ type elector struct {
 	slow time.Duration
 	// bound says that the lock lives and dies with its connection.
 	bound bool
-	// fragile says that a renewal whose caller gives up may lose the lock.
-	fragile bool
 	// hidden says that the library renews a lease whose end nobody else knows;
 	// within is how long a loss may go unnoticed.
 	hidden bool
@@ -87,6 +89,8 @@ type elector struct {
 
 	// connect returns an elector of this lock, and how to let go of the server.
 	connect func(ctx context.Context, address, lock, id string) (instrument.Acquirer, func(), error)
+	// drop has the server drop the lock; as its other electors do if not set.
+	drop func(t testing.TB, address, lock string) error
 	// campaign leads until ctx is done, for electors that are no Acquirer.
 	campaign func(ctx context.Context, address, lock, id string, e *instrument.Election, work func(context.Context)) error
 	// works says that what the leader does is work of the term, where campaign
@@ -163,12 +167,18 @@ var electors = []elector{
 		note:    "a session outlives its lease end when its server was away meanwhile; `leader_active` is 0 until the first answer.",
 	},
 	{
-		name: "dynamolock", module: "instrument/classify", style: "lock, renewed by the caller", server: "dynalite",
-		lease: lease, waits: true, slow: 500 * time.Millisecond,
-		options: []instrument.ElectionOption{instrument.Backend("dynamodb"), instrument.Classify(
-			classify.Dynamolock[*dynamolock.LockNotGrantedError](dynamolock.ErrLockAlreadyReleased))},
-		connect: dynamoLock, body: renewing, fragile: true,
-		note: "tested against an emulator. With `FailIfLocked` the library never takes over from a holder that died; it needs to wait for a lease.",
+		name: "dynamolock", module: "instrument/dynamolocklead", style: "lock", server: "dynalite",
+		lease: lease, waits: true, renews: true, demand: true, slow: 500 * time.Millisecond,
+		options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("dynamodb")},
+		connect: dynamoLock,
+		note:    "tested against an emulator.",
+	},
+	{
+		name: "pglock", module: "instrument/pglocklead", style: "lock", server: "postgres",
+		lease: lease, waits: true, renews: true, demand: true, fenced: true, slow: 500 * time.Millisecond,
+		options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("postgres")},
+		connect: pgLock, drop: deletePgLock,
+		note: "the library looks once per lease, so that a lock which was given back may stay free for as long; it gives a lock up when one of its heartbeats fails.",
 	},
 	{
 		name: "PostgreSQL advisory lock", module: "instrument/sqllock", style: "lock", server: "postgres",
@@ -341,8 +351,6 @@ func dynamoDB(address string) *dynamodb.Client {
 	})
 }
 
-// dynamoLock waits for a lease to run out, and asks for a heartbeat after it
-// has won: that shows when the lease began.
 func dynamoLock(ctx context.Context, address, lock, id string) (instrument.Acquirer, func(), error) {
 	db := dynamoDB(address)
 	client, err := dynamolock.New(db, dynamoTable, dynamolock.WithLeaseDuration(lease), dynamolock.DisableHeartbeat(),
@@ -360,30 +368,23 @@ func dynamoLock(ctx context.Context, address, lock, id string) (instrument.Acqui
 	if err != nil {
 		return nil, nil, err
 	}
-	return instrument.AcquirerFunc(func(ctx context.Context) (instrument.Lease, error) {
-		l, err := client.AcquireLockWithContext(ctx, lock)
-		if err != nil {
-			return nil, err
-		}
-		var end time.Time
-		beat := func(ctx context.Context) error {
-			asked := time.Now()
-			err := client.SendHeartbeatWithContext(ctx, l)
-			if err == nil {
-				end = asked.Add(lease)
-			}
-			return err
-		}
-		if err := beat(ctx); err != nil {
-			return nil, err
-		}
-		return instrument.NewLease(func(ctx context.Context) error {
-			if ok, err := client.ReleaseLockWithContext(ctx, l); err != nil || ok {
-				return err
-			}
-			return instrument.ErrSessionLost
-		}, instrument.RenewWith(beat), instrument.ExpiryFrom(func() time.Time { return end })), nil
-	}), func() {}, nil
+	return dynamolocklead.NewLock(client, lock, lease), func() {}, nil
+}
+
+func pgLock(_ context.Context, address, lock, id string) (instrument.Acquirer, func(), error) {
+	db, err := sql.Open("pgx", fmt.Sprintf(postgresDSN, address))
+	if err != nil {
+		return nil, nil, err
+	}
+	closing := func() { db.Close() }
+	client, err := pglock.UnsafeNew(db, pglock.WithLeaseDuration(lease), pglock.WithHeartbeatFrequency(0), pglock.WithOwner(id))
+	if err == nil {
+		err = client.TryCreateTable() // of several at once only one succeeds
+	}
+	if err != nil {
+		return nil, closing, err
+	}
+	return pglocklead.NewLock(client, lock, lease), closing, nil
 }
 
 // What the drivers take; %s is the address.

@@ -75,7 +75,7 @@ func (e elector) conformance(t *testing.T, s server.Server) {
 			return a
 		},
 		Options: e.options, Lease: e.lease, Waits: e.waits, Fenced: e.fenced,
-		RenewsItself: e.renews || e.bound, RenewsOnDemand: e.demand || e.body != nil, HidesRenewals: e.hidden, GivenUpRenewalLoses: e.fragile, KeepsQuiet: e.body != nil,
+		RenewsItself: e.renews || e.bound, RenewsOnDemand: e.demand || e.body != nil, HidesRenewals: e.hidden, KeepsQuiet: e.body != nil,
 		Lose: lose, LossWithin: e.within,
 	})
 }

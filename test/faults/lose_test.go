@@ -130,6 +130,16 @@ func loseOnDynamoDB(t testing.TB, address, lock string) error {
 	return err
 }
 
+func deletePgLock(t testing.TB, address, lock string) error {
+	db, err := sql.Open("pgx", fmt.Sprintf(postgresDSN, address))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), "DELETE FROM locks WHERE name = $1", lock)
+	return err
+}
+
 // loseOnPostgres ends the connection that the lock lives with.
 func loseOnPostgres(t testing.TB, address, lock string) error {
 	db, err := sql.Open("pgx", fmt.Sprintf(postgresDSN, address))
@@ -160,7 +170,11 @@ func loseOnMariaDB(t testing.TB, address, lock string) error {
 // lose drops the lock.
 func (e elector) lose(t testing.TB, address, lock string) {
 	t.Helper()
-	if err := losses[e.server](t, address, lock); err != nil {
+	drop := e.drop
+	if drop == nil {
+		drop = losses[e.server]
+	}
+	if err := drop(t, address, lock); err != nil {
 		t.Fatal(err)
 	}
 }

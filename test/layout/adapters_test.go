@@ -12,12 +12,16 @@ import (
 // not ask for its adapter.
 var libraries = map[string]string{ // adapter: its library
 	"consullock":      "github.com/hashicorp/consul/",
+	"dynamolocklead":  "cirello.io/dynamolock/",
 	"etcdlock":        "go.etcd.io/etcd/",
+	"gocronlead":      "github.com/go-co-op/gocron/",
 	"k8slease":        "k8s.io/",
 	"natskv":          "github.com/nats-io/",
+	"pglocklead":      "cirello.io/pglock",
 	"raftlead":        "github.com/hashicorp/raft",
 	"redislocklead":   "github.com/bsm/redislock",
 	"redsynclead":     "github.com/go-redsync/redsync/",
+	"riverlead":       "github.com/riverqueue/river",
 	"rueidislocklead": "github.com/redis/rueidis",
 	"zklock":          "github.com/go-zookeeper/zk",
 }

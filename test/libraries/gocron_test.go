@@ -6,121 +6,143 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bsm/redislock"
+	gocronredis "github.com/go-co-op/gocron-redis-lock/v2"
 	"github.com/go-co-op/gocron/v2"
 	"github.com/google/uuid"
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/instrument/classify"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
-	instrgocron "github.com/leaderscope/leaderscope/instrument/gocron"
+	"github.com/leaderscope/leaderscope/instrument/gocronlead"
 	"github.com/leaderscope/leaderscope/redact"
 )
 
-// locker is a gocron.Locker as people write them.
-type locker struct{ client *redislock.Client }
-
-type unlocker struct{ *redislock.Lock }
-
-func (u unlocker) Unlock(ctx context.Context) error { return u.Release(ctx) }
-
-func (l locker) Lock(ctx context.Context, key string) (gocron.Lock, error) {
-	lock, err := l.client.Obtain(ctx, key, ttl, nil)
-	if err != nil {
-		return nil, err
-	}
-	return unlocker{lock}, nil
+// fiveJobs are jobs whose names a program knows; one fails, one panics.
+var fiveJobs = map[string]func() error{
+	"billing": func() error { return nil }, "cleanup": func() error { return nil }, "export": func() error { return nil },
+	"import": func() error { return errors.New("no such tenant") },
+	"report": func() error { panic("no such tenant") },
 }
 
-type follower struct{}
-
-func (follower) IsLeader(context.Context) error { return errors.New("not the leader") }
-
-func TestJobsOfGocronUnderAWrappedLocker(t *testing.T) {
-	m, err := instrument.New(instrument.WithRedactor(redact.Raw()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := redislock.New(goRedis(t, redisInMemory(t)))
-	if _, err := client.Obtain(t.Context(), "elsewhere", time.Minute, nil); err != nil {
-		t.Fatal(err)
-	}
-	wrapped := instrgocron.NewLocker(func(key string) *instrument.Election {
-		return m.Named(key, instrument.LeaseDuration(ttl), instrument.Classify(classify.ContendedIs(redislock.ErrNotObtained)))
-	}, locker{client})
-	ran := runJobs(t, gocron.WithDistributedLocker(wrapped), "here", "elsewhere")
-	if got := <-ran; got != "here" {
-		t.Errorf("%q ran", got)
-	}
-	eventually(t, func() bool {
-		here, elsewhere := electtest.Read(m, "here"), electtest.Read(m, "elsewhere")
-		return here[of(catalog.TermsEnded, catalog.Released.String())] == 1 && elsewhere[reason(instrument.Contended)] == 1
-	})
-	if len(ran) != 0 {
-		t.Errorf("%q ran too", <-ran)
-	}
-}
-
-func TestFailuresOfGocronsJobsShow(t *testing.T) {
-	m, err := instrument.New(instrument.WithRedactor(redact.Raw()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	wrapped := instrgocron.NewLocker(func(key string) *instrument.Election { return m.Named(key) }, locker{redislock.New(goRedis(t, redisInMemory(t)))})
-	s, err := gocron.NewScheduler(gocron.WithDistributedLocker(wrapped), gocron.WithGlobalJobOptions(gocron.WithEventListeners(
-		gocron.AfterJobRunsWithError(func(_ uuid.UUID, name string, err error) { wrapped.Failed(name, err) }),
-		gocron.AfterJobRunsWithPanic(func(_ uuid.UUID, name string, _ any) { wrapped.Panicked(name) }),
-	)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Shutdown() })
-	for name, job := range map[string]func() error{
-		"fails": func() error { return errors.New("no such tenant") }, "panics": func() error { panic("no such tenant") }, "succeeds": func() error { return nil },
-	} {
-		_, err := s.NewJob(gocron.OneTimeJob(gocron.OneTimeJobStartImmediately()), gocron.NewTask(job), gocron.WithName(name))
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.Start()
-	for name, want := range map[string][2]float64{"fails": {1, 0}, "panics": {0, 1}, "succeeds": {0, 0}} {
-		eventually(t, func() bool { return electtest.Read(m, name)[of(catalog.TermsEnded, catalog.Released.String())] == 1 })
-		r := electtest.Read(m, name)
-		got := [2]float64{r[of(catalog.ExecutionFailures, catalog.FailedWithError.String())], r[of(catalog.ExecutionFailures, catalog.FailedWithPanic.String())]}
-		if got != want {
-			t.Errorf("%s: failures by error and panic %v, want %v", name, got, want)
-		}
-	}
-}
-
-func TestJobsOfGocronUnderAWrappedElector(t *testing.T) {
-	e, series := election(t, instrument.Hold(), instrument.HiddenRenewals())
-	ran := runJobs(t, gocron.WithDistributedElector(instrgocron.NewElector(e, follower{})), "job")
-	eventually(t, func() bool { _, known := e.ObservedAge(); return known })
-	if r := series(); r[of(catalog.Active)] != 0 || len(ran) != 0 {
-		t.Errorf("%v; %d ran", r, len(ran))
-	}
-}
-
-// runJobs runs jobs of these names once and hands over which ran.
-func runJobs(t *testing.T, option gocron.SchedulerOption, names ...string) <-chan string {
+// gocronReplica is one process: a scheduler with gocron's locker for Redis,
+// wired as its README says, and nothing declared.
+func gocronReplica(t *testing.T, address string) *instrument.Middleware {
 	t.Helper()
-	s, err := gocron.NewScheduler(option)
+	m, err := instrument.New(instrument.WithRedactor(redact.Raw()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Shutdown() })
-	ran := make(chan string, len(names))
-	for _, name := range names {
-		_, err := s.NewJob(gocron.OneTimeJob(gocron.OneTimeJobStartImmediately()), gocron.NewTask(func() { ran <- name }), gocron.WithName(name))
-		if err != nil {
+	locker, err := gocronredis.NewRedisLocker(goRedis(t, address), gocronredis.WithTries(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scheduler, err := gocron.NewScheduler(gocronlead.WithLocker(m, locker))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = scheduler.Shutdown() })
+	start := gocron.WithStartAt(gocron.WithStartDateTime(time.Now().Truncate(500 * time.Millisecond).Add(time.Second)))
+	for name, job := range fiveJobs {
+		task := gocron.NewTask(func() error {
+			time.Sleep(200 * time.Millisecond)
+			return job()
+		})
+		recovers := gocron.WithEventListeners(gocron.AfterJobRunsWithPanic(func(uuid.UUID, string, any) {}))
+		if _, err := scheduler.NewJob(gocron.DurationJob(500*time.Millisecond), task, gocron.WithName(name), start, recovers); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.Start()
-	return ran
+	scheduler.Start()
+	return m
+}
+
+func fiveJobsOnRedis(t *testing.T, address string) {
+	replicas := []*instrument.Middleware{gocronReplica(t, address), gocronReplica(t, address), gocronReplica(t, address)}
+	sum := func(name string) electtest.Series {
+		all := electtest.Series{}
+		for _, m := range replicas {
+			r := electtest.Read(m, name)
+			if why := electtest.Broken(r); why != "" {
+				t.Errorf("%s: %s in %v", name, why, r)
+			}
+			for k, v := range r {
+				all[k] += v
+			}
+		}
+		return all
+	}
+	for name := range fiveJobs {
+		eventually(t, func() bool {
+			r := sum(name)
+			return r[of(catalog.TermsEnded, catalog.Released.String())] >= 3 && r[reason(instrument.Contended)] >= 3
+		})
+		r := sum(name)
+		for _, alarming := range []instrument.Reason{instrument.BackendError, instrument.Unknown, instrument.SessionLost} {
+			if r[reason(alarming)] != 0 {
+				t.Errorf("%s on a healthy Redis: %v %s", name, r[reason(alarming)], alarming)
+			}
+		}
+		runs, failed, panicked := r[catalog.ExecutionDuration.Count()], r[of(catalog.ExecutionFailures, catalog.FailedWithError.String())], r[of(catalog.ExecutionFailures, catalog.FailedWithPanic.String())]
+		switch name {
+		case "import":
+			if failed < runs-1 || panicked != 0 { // the next run may have ended meanwhile
+				t.Errorf("%s: of %v runs %v failed, %v panicked", name, runs, failed, panicked)
+			}
+		case "report":
+			if panicked < runs-1 || failed != 0 {
+				t.Errorf("%s: of %v runs %v failed, %v panicked", name, runs, failed, panicked)
+			}
+		default:
+			if failed != 0 || panicked != 0 {
+				t.Errorf("%s: of %v runs %v failed, %v panicked", name, runs, failed, panicked)
+			}
+		}
+	}
+}
+
+func TestFiveJobsUnderGocronsLockerForRedis(t *testing.T) { fiveJobsOnRedis(t, redisInMemory(t)) }
+
+// TestGocronsLockerForRedisHidesWhyItFails is the reason for its place in
+// gocronlead's README: when Redis is away, its error is the same.
+func TestGocronsLockerForRedisHidesWhyItFails(t *testing.T) {
+	address := redisInMemory(t)
+	client := goRedis(t, address)
+	locker, err := gocronredis.NewRedisLocker(client, gocronredis.WithTries(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := locker.Lock(t.Context(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, contended := locker.Lock(t.Context(), "job")
+	if err := first.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+	_ = client.Close()
+	if _, away := locker.Lock(t.Context(), "job"); away != contended || away != gocronredis.ErrFailedToObtainLock {
+		t.Errorf("%v and %v: the locker tells them apart", contended, away)
+	}
+}
+
+func TestASchedulerThatStopsWasNotRefused(t *testing.T) {
+	address := redisInMemory(t)
+	locker, err := gocronredis.NewRedisLocker(goRedis(t, address), gocronredis.WithTries(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := instrument.New(instrument.WithRedactor(redact.Raw()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := gocronlead.Locker(m, locker).Lock(over, "job"); err == nil {
+		t.Fatal("won")
+	}
+	if r := electtest.Read(m, "job"); r[of(catalog.NotAcquired, catalog.CanceledAttempt.String())] != 1 {
+		t.Errorf("%v", r)
+	}
 }
 
 func eventually(t *testing.T, ok func() bool) {

@@ -13,12 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"cirello.io/dynamolock/v2"
-	"cirello.io/pglock"
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	_ "github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -26,7 +20,6 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
-	"github.com/leaderscope/leaderscope/instrument/river"
 	"github.com/leaderscope/leaderscope/instrument/sqllock"
 )
 
@@ -41,6 +34,16 @@ func server(t *testing.T, variable, example string) string {
 	return address
 }
 
+func TestFiveJobsUnderGocronsLockerOnAServer(t *testing.T) {
+	address := server(t, "LEADERSCOPE_REDIS", "127.0.0.1:6379")
+	for name := range fiveJobs { // of an earlier run
+		if err := goRedis(t, address).Del(t.Context(), name).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fiveJobsOnRedis(t, address)
+}
+
 func TestPostgresLocksConformOnAServer(t *testing.T) {
 	dsn := server(t, "LEADERSCOPE_POSTGRES", "postgres://postgres@127.0.0.1:5432/postgres")
 	admin := pool(t, "pgx", dsn)
@@ -53,51 +56,14 @@ func TestPostgresLocksConformOnAServer(t *testing.T) {
 		exec(t, admin, `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted
 			AND objid::bigint = $1::bigint & 4294967295 AND classid::bigint = $1::bigint >> 32`, key(lock))
 	}
-	createLocks(t, admin)
 	for name, suite := range map[string]electtest.Suite{
 		"pg_try_advisory_lock": {New: advisory(sqllock.PostgresTry), RenewsItself: true, Lose: terminate},
 		"pg_advisory_lock":     {New: advisory(sqllock.Postgres), Waits: true, RenewsItself: true, Lose: terminate},
-		"pglock": {
-			New: func(t testing.TB, lock string) instrument.Acquirer {
-				return pglockTry(pglockClient(t, pool(t, "pgx", dsn)), lock)
-			},
-			Options: []instrument.ElectionOption{instrument.Classify(pglockErrors)},
-			Lease:   pglockLease, RenewsOnDemand: true, GivenUpRenewalLoses: true, Fenced: true, KeepsQuiet: true,
-			Lose: func(t testing.TB, lock string) { exec(t, admin, "DELETE FROM locks WHERE name = $1", lock) },
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			electtest.Conformance(t, suite)
 		})
-	}
-}
-
-func TestPglockFollowsADeadHolderOnlyInACallThatWaits(t *testing.T) {
-	db := pool(t, "pgx", server(t, "LEADERSCOPE_POSTGRES", "postgres://postgres@127.0.0.1:5432/postgres"))
-	createLocks(t, db)
-	if _, err := pglockTry(pglockClient(t, db), t.Name()).Acquire(t.Context()); err != nil { // and dies
-		t.Fatal(err)
-	}
-	for over := time.After(2 * pglockLease); ; {
-		if _, err := pglockTry(pglockClient(t, db), t.Name()).Acquire(t.Context()); !errors.Is(err, pglock.ErrNotAcquired) {
-			t.Fatalf("a call that does not wait: %v", err)
-		}
-		select {
-		case <-over:
-		case <-time.After(pglockLease / 10):
-			continue
-		}
-		break
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*pglockLease)
-	defer cancel()
-	lock, err := pglockClient(t, db).AcquireContext(ctx, t.Name())
-	if err != nil {
-		t.Fatalf("a call that waits: %v", err)
-	}
-	if err := lock.Close(); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -241,95 +207,6 @@ func TestTwoReplicasBehindAPoolerInTransactionModeNeverBothLead(t *testing.T) {
 	if r := series(); r[of(catalog.Active)] != 0 {
 		t.Errorf("%v", r)
 	}
-}
-
-func TestDynamolockConformsOnAServer(t *testing.T) {
-	address := server(t, "LEADERSCOPE_DYNAMODB", "http://127.0.0.1:4567")
-	const lease, table = 3 * time.Second, "locks"
-	db := dynamodb.New(dynamodb.Options{
-		Region: "local", BaseEndpoint: aws.String(address), Credentials: credentials.NewStaticCredentialsProvider("id", "key", ""),
-	})
-	client := func(t testing.TB) *dynamolock.Client {
-		c, err := dynamolock.New(db, table, dynamolock.WithLeaseDuration(lease), dynamolock.DisableHeartbeat(),
-			dynamolock.WithOwnerName(t.Name()+time.Now().String()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
-	_, err := client(t).CreateTable(table, dynamolock.WithProvisionedThroughput(&types.ProvisionedThroughput{
-		ReadCapacityUnits: aws.Int64(5), WriteCapacityUnits: aws.Int64(5),
-	}))
-	if err != nil {
-		t.Log(err) // it may be there
-	}
-	eventually(t, func() bool {
-		out, err := db.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(table)})
-		return err == nil && out.Table.TableStatus == types.TableStatusActive
-	})
-	electtest.Conformance(t, electtest.Suite{
-		New:     func(t testing.TB, lock string) instrument.Acquirer { return dynamolockTry(client(t), lock) },
-		Options: []instrument.ElectionOption{instrument.Classify(dynamolockErrors)},
-		Lease:   lease, RenewsOnDemand: true, GivenUpRenewalLoses: true, KeepsQuiet: true,
-		Lose: func(t testing.TB, lock string) {
-			_, err := db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{
-				TableName: aws.String(table), Key: map[string]types.AttributeValue{"key": &types.AttributeValueMemberS{Value: lock}},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-		},
-	})
-}
-
-func TestRiversRowOnAServer(t *testing.T) {
-	db := pool(t, "pgx", server(t, "LEADERSCOPE_POSTGRES", "postgres://postgres@127.0.0.1:5432/postgres"))
-	exec(t, db, `CREATE SCHEMA IF NOT EXISTS "River jobs"`)
-	exec(t, db, `DROP TABLE IF EXISTS "River jobs".river_leader`)
-	exec(t, db, `CREATE UNLOGGED TABLE "River jobs".river_leader (elected_at timestamptz NOT NULL, expires_at timestamptz NOT NULL,
-		leader_id text NOT NULL, name text PRIMARY KEY DEFAULT 'default')`) // as River's migrations leave it
-	t.Cleanup(func() { _, _ = db.Exec(`DROP SCHEMA "River jobs" CASCADE`) })
-	e, series := election(t, instrument.Hold())
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := river.Follow(ctx, e, db, "me", 50*time.Millisecond, river.Schema("River jobs")); err != nil {
-			t.Error(err)
-		}
-	}()
-	exec(t, db, `INSERT INTO "River jobs".river_leader (elected_at, expires_at, leader_id) VALUES (now(), now() + interval '15 s', 'me')`)
-	eventually(t, func() bool { h := series()[of(catalog.LeaseHeadroom)]; return h > 10 && h <= 15 })
-	exec(t, db, `UPDATE "River jobs".river_leader SET expires_at = now() + interval '25 s'`)
-	eventually(t, func() bool { return series()[of(catalog.Renewals, catalog.RenewalOK.String())] == 1 })
-	time.Sleep(500 * time.Millisecond) // looks at a row that does not change
-	if r := series(); r[of(catalog.Renewals, catalog.RenewalOK.String())] != 1 || r[of(catalog.LeaseDuration)] != 15 {
-		t.Errorf("%v", r)
-	}
-	exec(t, db, `UPDATE "River jobs".river_leader SET leader_id = 'other', elected_at = now()`)
-	eventually(t, func() bool { return series()[of(catalog.TermsEnded, catalog.Lost.String())] == 1 })
-	cancel()
-	<-done
-}
-
-const pglockLease = 3 * time.Second
-
-func createLocks(t *testing.T, db *sql.DB) {
-	t.Helper()
-	exec(t, db, "DROP TABLE IF EXISTS locks")
-	exec(t, db, "DROP SEQUENCE IF EXISTS locks_rvn")
-	if err := pglockClient(t, db).CreateTable(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func pglockClient(t testing.TB, db *sql.DB) *pglock.Client {
-	t.Helper()
-	c, err := pglock.UnsafeNew(db, pglock.WithLeaseDuration(pglockLease), pglock.WithHeartbeatFrequency(0)) // New insists on lib/pq
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
 }
 
 func pool(t testing.TB, driver, dsn string) *sql.DB {

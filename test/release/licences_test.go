@@ -55,9 +55,11 @@ func linked(t *testing.T, m module) map[string]string {
 var classifier = sync.OnceValues(assets.DefaultClassifier)
 
 // licences are the names of the licences in the files of a folder that are
-// named like one.
+// named like one. Where none has the text of a licence, a notice that names one
+// will do.
 func licences(t *testing.T, dir string) (names []string) {
 	t.Helper()
+	var notices []string
 	known, err := classifier()
 	if err != nil {
 		t.Fatal(err)
@@ -76,10 +78,16 @@ func licences(t *testing.T, dir string) (names []string) {
 			t.Fatal(err)
 		}
 		for _, match := range known.Match(text).Matches {
-			if match.MatchType == "License" || match.MatchType == "Header" { // the notice alone, as redislock has it
+			switch match.MatchType {
+			case "License":
 				names = append(names, match.Name)
+			case "Header":
+				notices = append(notices, match.Name)
 			}
 		}
+	}
+	if len(names) == 0 {
+		names = notices
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
