@@ -43,7 +43,6 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/leaderscope/leaderscope/instrument"
-	"github.com/leaderscope/leaderscope/instrument/classify"
 	"github.com/leaderscope/leaderscope/instrument/dynamolocklead"
 	"github.com/leaderscope/leaderscope/instrument/etcdlock"
 	"github.com/leaderscope/leaderscope/instrument/k8slease"

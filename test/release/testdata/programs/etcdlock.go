@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/etcdlock"
+	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
 func main() {}

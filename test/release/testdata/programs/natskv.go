@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/natskv"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 func main() {}
