@@ -16,8 +16,12 @@ var (
 	errConflict = errors.New("k8slease: the lease object has changed")
 	// errTaken: the server has shown the lease in another's hands, or in none.
 	errTaken = fmt.Errorf("k8slease: the lease object names another holder: %w", instrument.ErrContended)
+	// errDeleted: the lease object was gone when it was to be released.
+	errDeleted = fmt.Errorf("k8slease: the lease object has been deleted: %w", instrument.ErrSessionLost)
 	// errGaveUp: the elector reached its renew deadline.
 	errGaveUp = fmt.Errorf("k8slease: lease was not renewed within the renew deadline: %w", instrument.ErrGaveUp)
+	// errPanicked stands for the answer of a resource lock that has panicked.
+	errPanicked = errors.New("k8slease: the resource lock has panicked")
 )
 
 // attemptError tells the core what an error of an attempt is: a write that met

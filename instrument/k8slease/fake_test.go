@@ -20,6 +20,7 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/internal/expect"
 )
 
 const (
@@ -27,6 +28,9 @@ const (
 	renewDeadline = 10 * time.Second
 	retryPeriod   = 2 * time.Second
 )
+
+// options are those of a user.
+var options = []instrument.ElectionOption{instrument.Hold(), instrument.Backend("kubernetes")}
 
 var leases = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
 
@@ -103,6 +107,14 @@ func (c *cluster) edit(t testing.TB, change func(*coordinationv1.Lease)) {
 	}
 }
 
+// remove deletes the lease behind the electors' backs.
+func (c *cluster) remove(t testing.TB) {
+	t.Helper()
+	if err := c.clients.Tracker().Delete(coordinationv1.SchemeGroupVersion.WithResource("leases"), "ns", "lock"); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // faulty puts the cluster's faults before a lock.
 type faulty struct {
 	resourcelock.Interface
@@ -146,7 +158,6 @@ func (c *cluster) lock(identity string) resourcelock.Interface {
 type replica struct {
 	t        *testing.T
 	m        *instrument.Middleware
-	label    string
 	election *instrument.Election
 	config   leaderelection.LeaderElectionConfig
 
@@ -156,12 +167,9 @@ type replica struct {
 
 func (c *cluster) replica(t *testing.T, identity string) *replica {
 	t.Helper()
-	m, err := instrument.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &replica{t: t, m: m, label: "lock", body: func(ctx context.Context) { <-ctx.Done() }, stopped: func() {}}
-	r.election = m.Election("lock", instrument.Hold(), instrument.Backend("kubernetes"))
+	m := expect.Middleware(t)
+	r := &replica{t: t, m: m, body: func(ctx context.Context) { <-ctx.Done() }, stopped: func() {}}
+	r.election = m.Election(expect.Lock, options...)
 	r.config = leaderelection.LeaderElectionConfig{
 		Lock:          c.lock(identity),
 		LeaseDuration: leaseDuration, RenewDeadline: renewDeadline, RetryPeriod: retryPeriod,
@@ -199,7 +207,7 @@ func start(t *testing.T, config leaderelection.LeaderElectionConfig) (stop func(
 
 func (r *replica) series() electtest.Series {
 	r.t.Helper()
-	s := electtest.Read(r.m, r.label)
+	s := electtest.Read(r.m, expect.Lock)
 	if why := electtest.Broken(s); why != "" {
 		r.t.Errorf("invariant broken: %s in %v", why, s)
 	}
@@ -210,6 +218,17 @@ func (r *replica) series() electtest.Series {
 func (r *replica) value(series string) float64 {
 	r.t.Helper()
 	return r.series()[series]
+}
+
+// whole compares all series with those of an election to which nothing but
+// this has happened.
+func (r *replica) whole(at string, happened ...electtest.Series) {
+	r.t.Helper()
+	want := expect.Fresh(r.t, options...)
+	for _, h := range happened {
+		want = want.With(h)
+	}
+	expect.Whole(r.t, r.m, at, want)
 }
 
 // want compares the series that it names.

@@ -10,9 +10,10 @@ import (
 )
 
 // Instrument returns cfg with its lock and its callbacks wrapped, so that e
-// shows the election; cfg itself is not changed. What is missing from cfg
-// stays missing: leaderelection.NewLeaderElector says so. Use the result for
-// one LeaderElector at a time.
+// shows the election; cfg itself is not changed, and everything else of it
+// stays. What is missing from cfg stays missing: leaderelection.NewLeaderElector
+// says so. Use the result for one LeaderElector at a time. A nil e records
+// nothing.
 //
 // The context of OnStartedLeading stays client-go's own. client-go goes on
 // leading for up to RenewDeadline after it has seen another holder; the work
@@ -22,10 +23,13 @@ func Instrument(cfg leaderelection.LeaderElectionConfig, e *instrument.Election)
 	if cfg.Lock == nil {
 		return cfg
 	}
-	l := &lock{Interface: cfg.Lock, election: e, coordinated: cfg.Coordinated}
+	l := Lock(cfg.Lock, e)
+	l.coordinated = cfg.Coordinated
 	cfg.Lock = l
 	if started := cfg.Callbacks.OnStartedLeading; started != nil {
-		cfg.Callbacks.OnStartedLeading = l.started(started)
+		cfg.Callbacks.OnStartedLeading = func(ctx context.Context) {
+			_ = l.Work(ctx, func(ctx context.Context) error { started(ctx); return nil })
+		}
 	}
 	if stopped := cfg.Callbacks.OnStoppedLeading; stopped != nil {
 		cfg.Callbacks.OnStoppedLeading = func() {
@@ -36,19 +40,32 @@ func Instrument(cfg leaderelection.LeaderElectionConfig, e *instrument.Election)
 	return cfg
 }
 
-// Lock wraps a resource lock alone, so that e shows the election of which the
-// callbacks are out of reach. A term then ends when the lock is released or
-// seen in another's hands. That the elector stopped shows when it releases
-// (ReleaseOnCancel), and otherwise as a lease that runs out. Use it for one
-// LeaderElector at a time.
-func Lock(l resourcelock.Interface, e *instrument.Election) resourcelock.Interface {
-	return &lock{Interface: l, election: e}
+// Lock wraps a resource lock, which must not be nil, so that e shows the
+// election of an elector whose callbacks are out of reach: in a framework that
+// makes the elector itself and takes a resource lock. Use it for one
+// LeaderElector at a time. A nil e records nothing.
+//
+// For controller-runtime there is package ctrllease, which keeps the lock that
+// the manager would have made.
+func Lock(l resourcelock.Interface, e *instrument.Election) *ResourceLock {
+	return &ResourceLock{inner: l, election: e}
 }
 
-// started runs the callback as work of the term. client-go starts it in a
-// goroutine, so the term may have ended before.
-func (l *lock) started(body func(context.Context)) func(context.Context) {
-	return func(ctx context.Context) {
-		(&work{ctx: ctx}).do(l, body)
+// Work runs body as work of the term that the elector holds or held last, and
+// returns its error. Call it where the framework starts what only the leader
+// does; Instrument does so by itself. The body gets ctx, which no term ends,
+// with the span of the work if there is one. When the elector wins the lease
+// back while the body runs, the body is work of the new term from then on.
+// Panics and runtime.Goexit pass through.
+func (l *ResourceLock) Work(ctx context.Context, body func(context.Context) error) (err error) {
+	if ctx == nil {
+		ctx = context.Background()
 	}
+	w := &work{ctx: ctx}
+	ctx = w.begin(l)
+	returned := false
+	defer func() { w.finish(l, returned, err) }()
+	err = body(ctx)
+	returned = true
+	return err
 }

@@ -15,9 +15,9 @@ import (
 type lease struct {
 	term  *instrument.Term
 	token uint64
-	// giveBack is the request by which the elector releases. Term.Release
-	// carries it out, so that the term ends before the server is told.
-	giveBack func(context.Context) error
+	// release stands in for the requests by which the elector releases; see
+	// giveBack.
+	release func(context.Context) error
 
 	mu      sync.Mutex
 	end     time.Time
@@ -31,7 +31,7 @@ func win(at *instrument.Attempt, asked time.Time, record resourcelock.LeaderElec
 	l := &lease{token: uint64(max(record.LeaderTransitions, 0))}
 	l.second, l.first = record.RenewTime.Unix(), asked
 	l.extend(asked, record)
-	l.term = at.Won(instrument.NewLease(l.release,
+	l.term = at.Won(instrument.NewLease(l.released,
 		instrument.Token(l.token),
 		instrument.ExpiryFrom(l.expiry),
 		instrument.GrantedFrom(l.length),
@@ -86,9 +86,9 @@ func (l *lease) renewalFailed(sent time.Time, err error) {
 
 func (l *lease) lost(cause error) { l.term.Sink().Lost(cause) }
 
-func (l *lease) release(ctx context.Context) error {
-	if l.giveBack == nil {
+func (l *lease) released(ctx context.Context) error {
+	if l.release == nil {
 		return errors.ErrUnsupported
 	}
-	return l.giveBack(ctx)
+	return l.release(ctx)
 }

@@ -3,6 +3,7 @@ package k8slease
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 
 	"go.opentelemetry.io/otel/trace"
@@ -10,27 +11,19 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// work is the body of OnStartedLeading while it runs. client-go may lose the
-// lease and win it back within one Run, and the body continues: it is work of
-// the first term, and then of the next.
+// work is a body while it runs. The elector may lose the lease and win it back
+// within one Run, and the body continues: it is work of the first term, and
+// then of the next.
 type work struct {
-	ctx context.Context // client-go's own
+	ctx context.Context // as its caller gave it
 
 	mu       sync.Mutex
 	returned bool
-	end      func(returned bool) // ends the work under the present term; nil: no term
+	end      func(returned bool, err error) // ends the work under the present term; nil: no term
 }
 
-// do runs body as work of the term that l holds or held last.
-func (w *work) do(l *lock, body func(context.Context)) {
-	ctx := w.begin(l)
-	returned := false
-	defer func() { w.finish(returned) }()
-	body(ctx)
-	returned = true
-}
-
-func (w *work) begin(l *lock) context.Context {
+// begin counts the body in under the term that l holds or held last.
+func (w *work) begin(l *ResourceLock) context.Context {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t := l.begins(w)
@@ -50,37 +43,61 @@ func (w *work) move(t *instrument.Term) {
 	if w.end == nil || w.returned || w.ctx.Err() != nil {
 		return
 	}
-	w.end(true)
+	w.end(true, nil)
 	_, w.end = under(w.ctx, t)
 }
 
-func (w *work) finish(returned bool) {
+func (w *work) finish(l *ResourceLock, returned bool, err error) {
+	l.ended(w)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.returned = true
 	if w.end != nil {
-		w.end(returned)
+		w.end(returned, err)
 	}
+}
+
+// begins keeps a body for the next term of the same Run, and returns the term
+// that it belongs to.
+func (l *ResourceLock) begins(w *work) *instrument.Term {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last == nil {
+		return nil
+	}
+	l.works = append(l.works, w)
+	return l.last.term
+}
+
+func (l *ResourceLock) ended(w *work) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.works = slices.DeleteFunc(l.works, func(o *work) bool { return o == w })
 }
 
 // under counts work of t from now until end is called. Term.Work counts for as
 // long as a function runs, and the body outlives it when the term changes: so
 // a function that waits stands in for the body, in a goroutine of its own. The
-// body itself stays in client-go's, where its panics belong.
-func under(ctx context.Context, t *instrument.Term) (inner context.Context, end func(returned bool)) {
-	started, ended, counted := make(chan context.Context), make(chan bool), make(chan struct{})
+// body itself stays in its caller's, where its panics belong.
+func under(ctx context.Context, t *instrument.Term) (inner context.Context, end func(returned bool, err error)) {
+	type ending struct {
+		returned bool
+		err      error
+	}
+	started, ended, counted := make(chan context.Context), make(chan ending), make(chan struct{})
 	go func() {
 		defer close(counted)
 		_ = t.Work(ctx, func(inner context.Context, _ *instrument.Term) error {
 			started <- inner
-			if returned := <-ended; !returned {
+			body := <-ended
+			if !body.returned {
 				runtime.Goexit() // as the body did, or as its panic does
 			}
-			return nil
+			return body.err
 		})
 	}()
-	return <-started, func(returned bool) {
-		ended <- returned
+	return <-started, func(returned bool, err error) {
+		ended <- ending{returned, err}
 		<-counted
 	}
 }

@@ -109,3 +109,54 @@ func TestTheBodysContextIsClientGosOwn(t *testing.T) {
 		}
 	})
 }
+
+func TestEveryBodyThatContinuesIsWorkOfTheNewTerm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := lead(t)
+		ctx, stop := context.WithCancel(t.Context())
+		errs := make(chan error)
+		for _, err := range []error{nil, errServer} {
+			go func() {
+				errs <- h.lock.Work(ctx, func(ctx context.Context) error { <-ctx.Done(); return err })
+			}()
+		}
+		time.Sleep(5 * time.Second)
+		h.want(electtest.Series{of(catalog.Running): 2})
+		nobody := ""
+		h.cluster.edit(t, func(l *coordinationv1.Lease) { l.Spec.HolderIdentity = &nobody })
+		h.fails("update", conflict)
+		_ = h.lock.Update(t.Context(), record("a")) // a renewal, which fails
+		h.get()
+		time.Sleep(3 * time.Second)
+		h.want(electtest.Series{of(catalog.Active): 0, of(catalog.Running): 2, of(catalog.WorkAfterLoss): 6, ended(catalog.Lost): 1})
+		h.fails("update", nil)
+		h.get()
+		if err := h.lock.Update(t.Context(), record("a")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(4 * time.Second)
+		h.want(electtest.Series{of(catalog.Active): 1, of(catalog.Running): 2, of(catalog.WorkAfterLoss): 6, of(catalog.Acquired): 2})
+		stop()
+		if first, second := <-errs, <-errs; !errors.Is(errors.Join(first, second), errServer) {
+			t.Errorf("the bodies returned %v and %v", first, second)
+		}
+		h.want(electtest.Series{
+			of(catalog.Running): 0, catalog.ExecutionDuration.Count(): 4, catalog.ExecutionDuration.Sum(): 2 * (5 + 3 + 4),
+			of(catalog.ExecutionFailures, catalog.FailedWithError.String()): 1,
+		})
+		h.get()
+		h.give()
+		h.lock.RecordEvent("stopped leading")
+		h.want(electtest.Series{ended(catalog.Released): 1, of(catalog.WorkAfterLoss): 6})
+	})
+}
+
+func TestABodyBeforeTheFirstTermRunsAndIsNotCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newCluster().replica(t, "a")
+		if err := Lock(r.config.Lock, r.election).Work(t.Context(), func(context.Context) error { return errServer }); !errors.Is(err, errServer) {
+			t.Errorf("it returned %v", err)
+		}
+		r.whole("afterwards")
+	})
+}
