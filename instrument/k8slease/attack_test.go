@@ -16,7 +16,7 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
-	"github.com/leaderscope/leaderscope/internal/expect"
+	"github.com/leaderscope/leaderscope/instrument/internal/expect"
 )
 
 var verbs = []string{"get", "create", "update", "release"}

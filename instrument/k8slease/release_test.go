@@ -13,7 +13,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
-	"github.com/leaderscope/leaderscope/internal/expect"
+	"github.com/leaderscope/leaderscope/instrument/internal/expect"
 )
 
 // hand makes the requests of an elector one by one, so that a test does not
