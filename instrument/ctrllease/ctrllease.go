@@ -1,0 +1,100 @@
+package ctrllease
+
+import (
+	"errors"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"sigs.k8s.io/controller-runtime/pkg/leaderelection"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/k8slease"
+)
+
+// NewManager is manager.New, so that e shows the leader election of the manager
+// and the runnables that it starts when it leads. Errors are those of
+// manager.New. A manager without leader election, and a nil e, record nothing.
+//
+// A manager that stops ends its runnables first and gives its lease up when
+// they have returned: leader_active stays 1 until then. Runnables that are
+// added through the returned manager count in leader_running, one each; those
+// that run on every replica, caches and webhooks do not.
+func NewManager(config *rest.Config, options manager.Options, e *instrument.Election) (manager.Manager, error) {
+	if config == nil || !options.LeaderElection || e == nil {
+		return manager.New(config, options)
+	}
+	shown, err := Instrument(config, options, e)
+	if err != nil {
+		if _, refused := manager.New(config, options); refused != nil {
+			err = refused // in the manager's own words
+		}
+		return nil, err
+	}
+	m, err := manager.New(config, shown)
+	if err != nil {
+		return nil, err
+	}
+	return observed{m, shown.LeaderElectionResourceLockInterface.(*k8slease.ResourceLock)}, nil
+}
+
+// Instrument returns options whose resource lock is the one that manager.New
+// would have made from config and options, wrapped, so that e shows the leader
+// election of the manager; options itself is not changed. A resource lock that
+// options has is wrapped, unless it is already. Use the result for one manager.
+// The runnables of the manager are not seen; NewManager does that.
+//
+// Errors are those with which manager.New refuses a leader election. Options
+// without leader election, and a nil e, come back unchanged.
+func Instrument(config *rest.Config, options manager.Options, e *instrument.Election) (manager.Options, error) {
+	if !options.LeaderElection || e == nil {
+		return options, nil
+	}
+	switch given := options.LeaderElectionResourceLockInterface.(type) {
+	case *k8slease.ResourceLock:
+	case nil:
+		lock, err := newResourceLock(config, options)
+		if err != nil {
+			return options, err
+		}
+		options.LeaderElectionResourceLockInterface = k8slease.Lock(lock, e)
+	default:
+		options.LeaderElectionResourceLockInterface = k8slease.Lock(given, e)
+	}
+	return options, nil
+}
+
+// defaultRenewDeadline is the manager's.
+const defaultRenewDeadline = 10 * time.Second
+
+// newResourceLock makes the lock as manager.New does.
+func newResourceLock(config *rest.Config, options manager.Options) (resourcelock.Interface, error) {
+	if options.LeaderElectionConfig != nil {
+		config = options.LeaderElectionConfig
+	}
+	if config == nil {
+		return nil, errors.New("ctrllease: config is nil; pass the rest.Config of the manager")
+	}
+	recorders, err := newRecorders(config, options)
+	if err != nil {
+		return nil, err
+	}
+	deadline := defaultRenewDeadline
+	if options.RenewDeadline != nil {
+		deadline = *options.RenewDeadline
+	}
+	config = rest.CopyConfig(config) // it is changed
+	lock, err := leaderelection.NewResourceLock(config, recorders, leaderelection.Options{
+		LeaderElection:             true,
+		LeaderElectionResourceLock: options.LeaderElectionResourceLock,
+		LeaderElectionNamespace:    options.LeaderElectionNamespace,
+		LeaderElectionID:           options.LeaderElectionID,
+		RenewDeadline:              deadline,
+		LeaderLabels:               options.LeaderElectionLabels,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return recorded{lock, recorders}, nil
+}

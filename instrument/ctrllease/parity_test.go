@@ -1,0 +1,173 @@
+package ctrllease
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+func d(d time.Duration) *time.Duration { return &d }
+
+// What a manager asks of its API server is its election. It is the same
+// instrumented or not: namespace, identity, user agent, timeout (in the query),
+// labels, lease settings, events, and when.
+func TestTheElectionIsThatOfThePlainManager(t *testing.T) {
+	for name, change := range map[string]func(*manager.Options){
+		"with all defaults":     func(o *manager.Options) { o.LeaderElectionReleaseOnCancel = false },
+		"with a release":        func(*manager.Options) {},
+		"with lease settings":   func(o *manager.Options) { o.LeaseDuration, o.RenewDeadline, o.RetryPeriod = d(30*s), d(20*s), d(s) },
+		"with a short deadline": func(o *manager.Options) { o.LeaseDuration, o.RenewDeadline, o.RetryPeriod = d(3*s), d(s), d(s/4) },
+		"with labels":           func(o *manager.Options) { o.LeaderElectionLabels = map[string]string{"shard": "1"} },
+		"with the kind named":   func(o *manager.Options) { o.LeaderElectionResourceLock = resourcelock.LeasesResourceLock },
+		"with a logger":         func(o *manager.Options) { o.Logger = logr.Discard().WithName("mine") },
+		"with a short patience": func(o *manager.Options) { o.GracefulShutdownTimeout = d(s) },
+		"without an election":   func(o *manager.Options) { o.LeaderElection = false },
+	} {
+		t.Run(name, func(t *testing.T) {
+			lives := map[string]string{}
+			for how := range makers(t) {
+				synctest.Test(t, func(t *testing.T) {
+					server, o := newAPIServer(), options()
+					change(&o)
+					m, err := makers(t)[how](server.config(), o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					lives[how] = life(t, server, m)
+				})
+			}
+			for how, got := range lives {
+				if diff := cmp.Diff(lives["plain"], got); diff != "" {
+					t.Errorf("%s (-plain +got):\n%s", how, diff)
+				}
+			}
+			if elects := strings.Contains(lives["plain"], "leaderelection") || strings.Contains(lives["plain"], "holderIdentity"); elects == (name == "without an election") {
+				t.Errorf("the plain manager asked:\n%s", lives["plain"])
+			}
+		})
+	}
+}
+
+// life runs a manager for a few seconds and returns what its API server saw,
+// and what Start returned.
+func life(t *testing.T, server *apiServer, m manager.Manager) string {
+	t.Helper()
+	for _, after := range []time.Duration{2 * s, 3 * s} {
+		if err := m.Add(manager.RunnableFunc(drains(after))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begun := time.Now()
+	stop := run(t, m)
+	time.Sleep(7*s + 300*time.Millisecond) // between two renewals
+	err := stop()
+	time.Sleep(10 * s) // events may come late
+	var lines []string
+	for _, r := range server.made("/") {
+		lines = append(lines, fmt.Sprintf("%8v %s", r.at.Sub(begun), r))
+	}
+	slices.Sort(lines) // events are made beside the rest
+	return strings.Join(append(lines, fmt.Sprint("stopped: ", err)), "\n")
+}
+
+func (r request) String() string {
+	return strings.Join([]string{r.method, r.path, r.userAgent, r.accept, r.body}, " ")
+}
+
+// The plain manager never stops the recorder of a configuration of its own, so
+// this is on the wall clock, and compares which requests there were.
+func TestAConfigurationOfTheElectionsOwnIsUsed(t *testing.T) {
+	kinds := map[string]string{}
+	for how, make := range makers(t) {
+		server, own := newAPIServer(), newAPIServer()
+		o := options()
+		o.Scheme = runtime.NewScheme() // the manager changes it
+		o.LeaseDuration, o.RenewDeadline, o.RetryPeriod = d(4*s), d(3*s), d(s/10)
+		o.LeaderElectionConfig = own.config()
+		o.LeaderElectionConfig.UserAgent, o.LeaderElectionConfig.Timeout = "mine", 20*s
+		m, err := make(server.config(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop := run(t, m)
+		<-m.Elected()
+		until(t, "events of the win", func() bool { return len(own.made("/events")) > 0 })
+		until(t, "a renewal", func() bool { return len(own.made("/leases/"+name)) > 1 })
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+		until(t, "events of the stop", func() bool { return len(own.made("/events")) > 1 })
+		if n := len(server.made("/")); n > 0 {
+			t.Errorf("%s: %d requests of the other configuration", how, n)
+		}
+		var lines []string
+		for _, r := range own.made("/") {
+			r.body = times.ReplaceAllString(r.body, `"TIME"`)
+			lines = append(lines, r.String())
+		}
+		slices.Sort(lines)
+		kinds[how] = strings.Join(slices.Compact(lines), "\n")
+		if !strings.Contains(kinds[how], "timeout=1.5s") {
+			t.Errorf("%s: no timeout of half the renew deadline:\n%s", how, kinds[how])
+		}
+	}
+	for how, got := range kinds {
+		if diff := cmp.Diff(kinds["plain"], got); diff != "" {
+			t.Errorf("%s (-plain +got):\n%s", how, diff)
+		}
+	}
+}
+
+func TestAnElectionThatTheManagerRefusesIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		config func(*rest.Config) *rest.Config
+		change func(*manager.Options)
+		same   bool // the words of Instrument, too
+	}{
+		"no name":          {change: func(o *manager.Options) { o.LeaderElectionID = "" }, same: true},
+		"no namespace":     {change: func(o *manager.Options) { o.LeaderElectionNamespace = "" }, same: true},
+		"an unknown kind":  {change: func(o *manager.Options) { o.LeaderElectionResourceLock = "configmaps" }, same: true},
+		"a broken address": {config: func(c *rest.Config) *rest.Config { c.Host = "http://a b"; return c }},
+		"two ways of TLS":  {config: func(c *rest.Config) *rest.Config { c.TLSClientConfig.Insecure = true; return c }},
+		"no configuration": {config: func(*rest.Config) *rest.Config { return nil }},
+		"a short RenewDeadline is refused by Start alone": {change: func(o *manager.Options) { o.RenewDeadline = d(time.Millisecond) }, same: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := os.Stat("/var/run/secrets/kubernetes.io/serviceaccount/namespace"); err == nil && name == "no namespace" {
+				t.Fatal("these tests run in a cluster, whose namespace is the default")
+			}
+			errs := map[string]string{}
+			for how, make := range makers(t) {
+				config, o := newAPIServer().config(), options()
+				if c.config != nil {
+					config = c.config(config)
+				}
+				if c.change != nil {
+					c.change(&o)
+				}
+				m, err := make(config, o)
+				if err == nil {
+					err = m.Start(t.Context())
+				}
+				errs[how] = fmt.Sprint(err)
+				if err == nil {
+					t.Errorf("%s: no error", how)
+				}
+			}
+			if errs["NewManager"] != errs["plain"] || c.same && errs["Instrument"] != errs["plain"] {
+				t.Errorf("errors: %v", errs)
+			}
+		})
+	}
+}
