@@ -28,6 +28,7 @@ require (
 	github.com/leaderscope/leaderscope/alerts v0.1.0
 	github.com/leaderscope/leaderscope/dashboards v0.1.0
 	github.com/leaderscope/leaderscope/exporter/otelmetric/otelsetup v0.1.0
+	github.com/leaderscope/leaderscope/instrument/ctrllease v0.1.0
 	github.com/leaderscope/leaderscope/instrument/dynamolocklead v0.1.0
 	github.com/leaderscope/leaderscope/instrument/etcdlock v0.1.0
 	github.com/leaderscope/leaderscope/instrument/gocronlead v0.1.0
@@ -238,6 +239,7 @@ replace (
 	github.com/leaderscope/leaderscope/alerts => ../alerts
 	github.com/leaderscope/leaderscope/dashboards => ../dashboards
 	github.com/leaderscope/leaderscope/exporter/otelmetric/otelsetup => ../exporter/otelmetric/otelsetup
+	github.com/leaderscope/leaderscope/instrument/ctrllease => ../instrument/ctrllease
 	github.com/leaderscope/leaderscope/instrument/dynamolocklead => ../instrument/dynamolocklead
 	github.com/leaderscope/leaderscope/instrument/etcdlock => ../instrument/etcdlock
 	github.com/leaderscope/leaderscope/instrument/gocronlead => ../instrument/gocronlead

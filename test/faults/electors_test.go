@@ -43,6 +43,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/ctrllease"
 	"github.com/leaderscope/leaderscope/instrument/dynamolocklead"
 	"github.com/leaderscope/leaderscope/instrument/etcdlock"
 	"github.com/leaderscope/leaderscope/instrument/k8slease"
@@ -51,7 +52,6 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/redislocklead"
 	"github.com/leaderscope/leaderscope/instrument/redsynclead"
 	"github.com/leaderscope/leaderscope/instrument/rueidislocklead"
-	"github.com/leaderscope/leaderscope/instrument/runnable"
 	"github.com/leaderscope/leaderscope/instrument/sqllock"
 	"github.com/leaderscope/leaderscope/instrument/zklock"
 	"github.com/leaderscope/leaderscope/test/server"
@@ -99,12 +99,6 @@ type elector struct {
 	body func(context.Context, *instrument.Term) error
 }
 
-// What controller-runtime starts when it leads.
-var (
-	_ manager.Runnable               = (*runnable.Runnable)(nil)
-	_ manager.LeaderElectionRunnable = (*runnable.Runnable)(nil)
-)
-
 // electors are in the order of the table.
 var electors = []elector{
 	{
@@ -115,11 +109,11 @@ var electors = []elector{
 		note: "with `ReleaseOnCancel` a leader that wakes up after its lease releases without a look at whose it is by then: it gives the lease of the next away, and two may lead until that one renews.",
 	},
 	{
-		name: "controller-runtime manager", module: "instrument/k8slease", style: "campaign in a framework", server: "kube-apiserver",
+		name: "controller-runtime manager", module: "instrument/ctrllease", style: "campaign in a framework", server: "kube-apiserver",
 		lease: lease, waits: true, renews: true, fenced: true, slow: time.Second,
 		options:  []instrument.ElectionOption{instrument.Hold(), instrument.Backend("kubernetes")},
-		campaign: kubernetesManager, careless: true,
-		note: "as client-go's. Only the resource lock is wrapped, through `LeaderElectionResourceLockInterface`: that the elector gave up shows as a lease that runs out, until a poll shows the next holder.",
+		campaign: kubernetesManager, works: true, careless: true,
+		note: "as client-go's.",
 	},
 	{
 		name: "etcd concurrency.Election", module: "instrument/etcdlock", style: "campaign and hold", server: "etcd",
@@ -244,18 +238,13 @@ func kubernetesLease(ctx context.Context, address, lock, id string, e *instrumen
 // kubernetesManager starts another manager whenever one has ended, as a
 // container does that is restarted.
 func kubernetesManager(ctx context.Context, address, lock, id string, e *instrument.Election, work func(context.Context)) error {
-	l, err := kubernetesLock(address, lock, id)
-	if err != nil {
-		return err
-	}
-	wrapped := k8slease.Lock(l, e)
 	duration, deadline, period := lease, renewDeadline, retryPeriod
 	for ctx.Err() == nil {
-		m, err := manager.New(kubernetesConfig(address), manager.Options{
+		m, err := ctrllease.NewManager(kubernetesConfig(address), manager.Options{
 			Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"},
-			LeaderElection: true, LeaderElectionID: lock, LeaderElectionResourceLockInterface: wrapped,
+			LeaderElection: true, LeaderElectionNamespace: "default", LeaderElectionID: lock,
 			LeaderElectionReleaseOnCancel: true, LeaseDuration: &duration, RenewDeadline: &deadline, RetryPeriod: &period,
-		})
+		}, e)
 		if err == nil {
 			err = m.Add(manager.RunnableFunc(func(ctx context.Context) error { work(ctx); return nil }))
 		}
