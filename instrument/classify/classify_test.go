@@ -70,8 +70,6 @@ func TestReasonsOfAttempts(t *testing.T) {
 	consul, zookeeper := classify.Consul(errOwn, errGone), classify.ZooKeeper(errOwn, errGone, errExpired)
 	etcd, mongo := classify.EtcdMutex(errHeld, errExpired, errGone), classify.MongoLock(errHeld, errGone)
 	nats := classify.NATSKeyValue(errHeld, natsCode)
-	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
-	kubernetes := classify.Kubernetes(is(errGone), is(errHeld))
 	sql, waiting := classify.SQLState(), classify.SQLStateWaiting()
 	for _, c := range []struct {
 		name     string
@@ -94,10 +92,6 @@ func TestReasonsOfAttempts(t *testing.T) {
 		{"nats: wrong last sequence, three replicas", nats, wrap(&errNATS{10164}), alive, "contended"},
 		{"nats: another error of the API", nats, &errNATS{10076}, alive, "unknown"},
 		{"nats: without a code", classify.NATSKeyValue[*errNATS](errHeld, nil), &errNATS{10164}, alive, "unknown"},
-
-		{"kubernetes: conflict", kubernetes, errGone, alive, "contended"},
-		{"kubernetes: already exists", kubernetes, errHeld, alive, "contended"},
-		{"kubernetes: without functions", classify.Kubernetes(nil, nil), errHeld, alive, "unknown"},
 
 		{"postgres: lock_timeout", sql, wrap(&errSQL{"55P03"}), alive, "contended"},
 		{"postgres: statement_timeout on a lock that is tried", sql, &errSQL{"57014"}, alive, "unknown"},

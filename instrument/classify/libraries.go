@@ -57,20 +57,6 @@ const (
 	natsWrongLastSequenceReplicated = 10164
 )
 
-// Kubernetes classifies errors of a resource lock:
-//
-//	classify.Kubernetes(apierrors.IsConflict, apierrors.IsAlreadyExists)
-func Kubernetes(isConflict, isAlreadyExists func(error) bool) instrument.Classifier {
-	return instrument.ClassifierFunc(func(err error) (instrument.Reason, bool) {
-		for _, is := range []func(error) bool{isConflict, isAlreadyExists} {
-			if is != nil && is(err) {
-				return instrument.Contended, true
-			}
-		}
-		return 0, false
-	})
-}
-
 // BluetapeGo classifies errors of bluetape-go's leader package:
 //
 //	classify.BluetapeGo(leader.ErrAlreadyLeader, leader.ErrCampaignInProgress)
