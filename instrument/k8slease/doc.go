@@ -1,10 +1,12 @@
-// Package k8slease makes client-go's leader election observable.
+// Package k8slease makes client-go's leader election observable, in one call
+// that keeps everything of its configuration:
 //
-// [Instrument] takes the configuration of an election and returns it with the
-// resource lock and the callbacks wrapped. [Lock] wraps the resource lock
-// alone, for frameworks that own the callbacks, such as controller-runtime.
-// client-go's own metrics hook is not used: its first caller wins, and its
-// gauge stays at 1 after a graceful stop.
+//	leaderelection.RunOrDie(ctx, k8slease.Instrument(config, election))
+//
+// [Lock] wraps the resource lock alone, for frameworks that make the elector
+// themselves. For controller-runtime there is package ctrllease. client-go's
+// own metrics hook is not used: its first caller wins, and its gauge stays at 1
+// after a graceful stop.
 //
 // What leadership means to the application does not belong here.
 package k8slease

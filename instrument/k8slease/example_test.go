@@ -4,6 +4,8 @@ import (
 	"context"
 	"log"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,8 +31,11 @@ func resourceLock() resourcelock.Interface {
 	}
 }
 
-// An election with callbacks: its configuration goes through Instrument.
-func ExampleInstrument() {
+// A program with client-go's elector: its configuration goes through
+// Instrument.
+func Example() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
 	m, err := instrument.New()
 	if err != nil {
 		log.Fatal(err)
@@ -45,26 +50,23 @@ func ExampleInstrument() {
 			OnStoppedLeading: func() { log.Println("not leading any more") },
 		},
 	}
-	reconciler := m.Election("reconciler", instrument.Hold(), instrument.Backend("kubernetes"))
-	leaderelection.RunOrDie(context.Background(), k8slease.Instrument(config, reconciler))
+	election := m.Election("reconciler", instrument.Hold(), instrument.Backend("kubernetes"))
+	leaderelection.RunOrDie(ctx, k8slease.Instrument(config, election))
 }
 
-// A framework that takes a resource lock and keeps the callbacks: give it the
-// wrapped lock. In controller-runtime that is
-// manager.Options.LeaderElectionResourceLockInterface.
+// A framework that takes a resource lock and makes the elector itself: it gets
+// the wrapped lock, and Work counts what it starts when it leads.
 func ExampleLock() {
 	m, err := instrument.New()
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer m.Close()
-	reconciler := m.Election("reconciler", instrument.Hold(), instrument.Backend("kubernetes"))
-	options := struct { // as in controller-runtime's manager.Options
-		LeaderElection                      bool
-		LeaderElectionResourceLockInterface resourcelock.Interface
-	}{
-		LeaderElection:                      true,
-		LeaderElectionResourceLockInterface: k8slease.Lock(resourceLock(), reconciler),
-	}
-	_ = options
+	election := m.Election("reconciler", instrument.Hold(), instrument.Backend("kubernetes"))
+	lock := k8slease.Lock(resourceLock(), election)
+	framework(lock, func(ctx context.Context) error {
+		return lock.Work(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
+	})
 }
+
+func framework(resourcelock.Interface, func(context.Context) error) {}
