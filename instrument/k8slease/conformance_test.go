@@ -9,6 +9,7 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/leaderelection"
 
 	"github.com/leaderscope/leaderscope/instrument"
@@ -21,7 +22,6 @@ const shortLease = 2 * time.Second
 func TestConformance(t *testing.T) {
 	for name, wrap := range wraps {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			all := clusters{}
 			electtest.CampaignConformance(t, electtest.CampaignSuite{
 				Run: func(ctx context.Context, _ testing.TB, lock string, e *instrument.Election, work func(context.Context)) error {
@@ -29,9 +29,14 @@ func TestConformance(t *testing.T) {
 						return wrap(cfg, e)
 					})
 				},
-				Options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("kubernetes")},
-				Lease:   shortLease, Fenced: true, Works: name == "the whole configuration",
+				Options: options,
+				Lease:   shortLease, VirtualTime: true, Fenced: true, Works: true, GivesUp: true,
 				Lose: func(t testing.TB, lock string) { all.of(lock).edit(t, toNobodyKnown) },
+				Break: func(_ testing.TB, lock string) func() {
+					all.of(lock).failAll(down)
+					return func() { all.of(lock).failAll(nil) }
+				},
+				Remaining: func(t testing.TB, lock string) (time.Duration, bool) { return all.of(lock).remaining(t) },
 			})
 		})
 	}
@@ -41,6 +46,24 @@ func TestConformance(t *testing.T) {
 func toNobodyKnown(l *coordinationv1.Lease) {
 	holder, transitions := "nobody-known", *l.Spec.LeaseTransitions+1
 	l.Spec.HolderIdentity, l.Spec.LeaseTransitions = &holder, &transitions
+}
+
+// remaining is how long the Lease keeps others out, and whether it does.
+func (c *cluster) remaining(t testing.TB) (left time.Duration, held bool) {
+	t.Helper()
+	l, err := c.clients.Tracker().Get(coordinationv1.SchemeGroupVersion.WithResource("leases"), "ns", "lock")
+	if apierrors.IsNotFound(err) {
+		return 0, false
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := l.(*coordinationv1.Lease).Spec
+	if *spec.HolderIdentity == "" {
+		return 0, false
+	}
+	left = time.Until(spec.RenewTime.Add(time.Duration(*spec.LeaseDurationSeconds) * time.Second))
+	return left, left > 0
 }
 
 // clusters has one for each lock of the suite.

@@ -23,11 +23,15 @@ import (
 
 var of = electtest.Of
 
-// wraps are the two ways to instrument an election.
+// wraps are the two ways to instrument an election; the second is a framework's.
 var wraps = map[string]func(leaderelection.LeaderElectionConfig, *instrument.Election) leaderelection.LeaderElectionConfig{
 	"the whole configuration": Instrument,
 	"the lock alone": func(cfg leaderelection.LeaderElectionConfig, e *instrument.Election) leaderelection.LeaderElectionConfig {
-		cfg.Lock = Lock(cfg.Lock, e)
+		lock, started := Lock(cfg.Lock, e), cfg.Callbacks.OnStartedLeading
+		cfg.Lock = lock
+		cfg.Callbacks.OnStartedLeading = func(ctx context.Context) {
+			_ = lock.Work(ctx, func(ctx context.Context) error { started(ctx); return nil })
+		}
 		return cfg
 	},
 }
