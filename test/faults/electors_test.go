@@ -4,7 +4,6 @@ package faults
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -391,7 +390,7 @@ func postgresKey(lock string) int64 {
 // advisory checks its connection every half second.
 func advisory(driver, dsn string, of func(string) sqllock.Lock) connector {
 	return func(_ context.Context, address, lock, _ string) (instrument.Acquirer, func(), error) {
-		db, err := sql.Open(driver, fmt.Sprintf(dsn, address))
+		db, err := openForgetful(driver, fmt.Sprintf(dsn, address))
 		if err != nil {
 			return nil, nil, err
 		}

@@ -23,6 +23,7 @@ import (
 // member is one node of a cluster in this process, which is how raft can be
 // cut off in memory: what needs processes of its own does not apply.
 type member struct {
+	id        raft.ServerID
 	raft      *raft.Raft
 	transport *raft.InmemTransport
 	address   raft.ServerAddress
@@ -31,17 +32,32 @@ type member struct {
 
 func (n *member) series() electtest.Series { return electtest.Read(n.m, "lock") }
 
+// endsBy waits until one term has ended with that cause and nothing else was
+// counted, and returns the next leader.
+func (n *member) endsBy(t *testing.T, before electtest.Series, cause catalog.EndCause, rest []*member) *member {
+	t.Helper()
+	soon(t, "the term has ended", func() bool { return ended(n.series()) > ended(before) })
+	want := rareOf(before).With(electtest.Series{endedBy(cause): before[endedBy(cause)] + 1})
+	for _, line := range difference("the old leader", rareOf(n.series()), want) {
+		t.Error(line)
+	}
+	if n.series()[of(catalog.Active)] != 0 {
+		t.Error("the old leader is active")
+	}
+	return raftLeader(t, rest)
+}
+
 func TestRaft(t *testing.T) {
 	t.Parallel()
 	r := newRow(len(electors), elector{
 		name: "hashicorp/raft", module: "instrument/raftlead", style: "observe only", server: "hashicorp/raft",
 		note: "nodes in one process, cut off in memory; leadership has no lease that could be read.",
 	}, moduleVersion(t, "github.com/hashicorp/raft"))
-	nodes := raftCluster(t, 3)
+	nodes := raftCluster(t, 6)
 	stop := watchRaft(t, nodes)
 	defer stop()
 	var old *member
-	r.run(t, "contention by three nodes", func(t *testing.T) {
+	r.run(t, "contention by six nodes", func(t *testing.T) {
 		old = raftLeader(t, nodes)
 		time.Sleep(2 * time.Second)
 		s := old.series()
@@ -52,12 +68,7 @@ func TestRaft(t *testing.T) {
 	})
 	r.run(t, "leader cut off by the network", func(t *testing.T) {
 		before := old.series()
-		for _, n := range nodes {
-			if n != old {
-				n.transport.Disconnect(old.address)
-				old.transport.Disconnect(n.address)
-			}
-		}
+		disconnectRaft(nodes, old)
 		next := raftLeader(t, others(nodes, old))
 		if a, b := next.series()[of(catalog.FencingToken)], before[of(catalog.FencingToken)]; a <= b {
 			t.Errorf("token %v after %v", a, b)
@@ -69,14 +80,29 @@ func TestRaft(t *testing.T) {
 		connectRaft(nodes)
 		old = next
 	})
-	r.run(t, "leader shut down", func(t *testing.T) {
+	r.run(t, "leader removed from the cluster while it runs", func(t *testing.T) {
+		before := old.series()
+		if err := old.raft.RemoveServer(old.id, 0, 0).Error(); err != nil {
+			t.Fatal(err)
+		}
+		nodes = others(nodes, old)
+		old = old.endsBy(t, before, catalog.Lost, nodes)
+	})
+	r.run(t, "graceful stop under a cut connection", func(t *testing.T) {
+		before := old.series()
+		disconnectRaft(nodes, old)
 		if err := old.raft.Shutdown().Error(); err != nil {
 			t.Fatal(err)
 		}
-		soon(t, "its term is canceled", func() bool {
-			return old.series()[of(catalog.TermsEnded, catalog.CanceledTerm.String())] == 1
-		})
-		raftLeader(t, others(nodes, old))
+		nodes = others(nodes, old)
+		old = old.endsBy(t, before, catalog.CanceledTerm, nodes)
+	})
+	r.run(t, "leader shut down", func(t *testing.T) {
+		before := old.series()
+		if err := old.raft.Shutdown().Error(); err != nil {
+			t.Fatal(err)
+		}
+		old.endsBy(t, before, catalog.CanceledTerm, others(nodes, old))
 	})
 	r.write(t)
 }
@@ -87,13 +113,14 @@ func raftCluster(t *testing.T, size int) []*member {
 	var servers []raft.Server
 	for i := range size {
 		address, transport := raft.NewInmemTransport("")
-		nodes = append(nodes, &member{transport: transport, address: address})
-		servers = append(servers, raft.Server{ID: raft.ServerID(fmt.Sprint(i)), Address: address})
+		id := raft.ServerID(fmt.Sprint(i))
+		nodes = append(nodes, &member{id: id, transport: transport, address: address})
+		servers = append(servers, raft.Server{ID: id, Address: address})
 	}
 	connectRaft(nodes)
-	for i, n := range nodes {
+	for _, n := range nodes {
 		cfg := raft.DefaultConfig()
-		cfg.LocalID, cfg.Logger = servers[i].ID, hclog.NewNullLogger()
+		cfg.LocalID, cfg.Logger, cfg.ShutdownOnRemove = n.id, hclog.NewNullLogger(), false
 		store, snapshots := raft.NewInmemStore(), raft.NewInmemSnapshotStore()
 		if err := raft.BootstrapCluster(cfg, store, store, snapshots, n.transport, raft.Configuration{Servers: servers}); err != nil {
 			t.Fatal(err)
@@ -118,6 +145,14 @@ func connectRaft(nodes []*member) {
 				a.transport.Connect(b.address, b.transport)
 			}
 		}
+	}
+}
+
+// disconnectRaft cuts one node off from all others.
+func disconnectRaft(nodes []*member, node *member) {
+	for _, n := range others(nodes, node) {
+		n.transport.Disconnect(node.address)
+		node.transport.Disconnect(n.address)
 	}
 }
 

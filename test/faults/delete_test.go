@@ -1,0 +1,118 @@
+//go:build integration
+
+package faults
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
+)
+
+// deletion takes away the record by which a lock is held. The session of its
+// holder lives on, so nothing but the record tells of the loss.
+type deletion struct {
+	by func(t testing.TB, c *cluster, holder *process) error
+	// within is how long the holder may not notice: until its next look.
+	within time.Duration
+	// grows is what the loss adds to the counters of the holder. All others
+	// stay, on every replica.
+	grows electtest.Series
+	// anew says that the record is made again, with a token that starts again,
+	// by whichever replica is first: its holder may be.
+	anew bool
+}
+
+var (
+	// seen: the holder saw the record go.
+	seen = electtest.Series{endedBy(catalog.Lost): 1, releasedWith(catalog.ReleaseNotOwner): 1}
+	// refused: its next renewal found no record.
+	refused = seen.With(electtest.Series{renewedWith(catalog.RenewalLost): 1})
+)
+
+// deletions are by server, or by elector where one of several looks at the
+// record in a way of its own.
+var deletions = map[string]deletion{
+	"etcd":           {by: record(deleteOnEtcd), within: time.Second, grows: seen},
+	"nats":           {by: record(loseOnNATS), within: time.Second, grows: seen},
+	"zookeeper":      {by: record(loseOnZooKeeper), within: time.Second, grows: seen},
+	"redis":          {by: record(loseOnRedis), within: lease / 2, grows: refused},
+	"dynalite":       {by: record(loseOnDynamoDB), within: lease / 2, grows: refused},
+	"postgres":       {by: forgetLocks, within: time.Second, grows: seen},
+	"mariadb":        {by: forgetLocks, within: time.Second, grows: seen},
+	"kube-apiserver": {by: record(deleteOnKubernetes), within: lease / 2, anew: true, grows: refused.Without(releasedWith(catalog.ReleaseNotOwner))},
+
+	// The library says that the lock is gone, and not how a release went.
+	"rueidislock": {by: record(loseOnRedis), within: lease, grows: electtest.Series{endedBy(catalog.Lost): 1, releasedWith(catalog.ReleaseOK): 1}},
+}
+
+func (e elector) deletion() deletion {
+	if d, ok := deletions[e.name]; ok {
+		return d
+	}
+	return deletions[e.server]
+}
+
+func (c *cluster) recordDeleted(t *testing.T) {
+	d := c.elector.deletion()
+	holder := c.leader(t, c.ttl())
+	before := c.counted()
+	gone := time.Now()
+	if err := d.by(t, c, holder); err != nil {
+		t.Fatal(err)
+	}
+	c.mayOverlap(gone, d.within)
+	noticed := before.with(holder, d.grows)
+	if d.anew {
+		time.Sleep(c.ttl())
+	}
+	c.settles(t, "the record was deleted", func(got counts) []counts {
+		if !d.anew {
+			return []counts{noticed}
+		}
+		regressions := of(catalog.FencingTokenRegressions)
+		return []counts{before.without(regressions, got), noticed.without(regressions, got)}
+	})
+	t.Logf("the holder has settled after %.1f s", time.Since(gone).Seconds())
+	c.leader(t, c.ttl())
+}
+
+// record deletes what the server keeps of a lock.
+func record(remove func(t testing.TB, address, lock string) error) func(testing.TB, *cluster, *process) error {
+	return func(t testing.TB, c *cluster, _ *process) error {
+		return remove(t, c.server.Addresses()[0], c.all[0].order.Lock)
+	}
+}
+
+// deleteOnEtcd deletes the key of the first in the queue, and leaves its lease.
+func deleteOnEtcd(t testing.TB, address, lock string) error {
+	c, err := clientv3.New(clientv3.Config{Endpoints: []string{address}, Logger: zap.NewNop()})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	resp, err := c.Get(t.Context(), lock+"/", clientv3.WithFirstCreate()...)
+	if err != nil {
+		return err
+	}
+	if len(resp.Kvs) == 0 {
+		return fmt.Errorf("no key below %s/", lock)
+	}
+	_, err = c.Delete(t.Context(), string(resp.Kvs[0].Key))
+	return err
+}
+
+func deleteOnKubernetes(t testing.TB, address, lock string) error {
+	clients, err := kubernetes.NewForConfig(kubernetesConfig(address))
+	if err != nil {
+		return err
+	}
+	return clients.CoordinationV1().Leases("default").Delete(t.Context(), lock, metav1.DeleteOptions{})
+}
