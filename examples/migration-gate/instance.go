@@ -52,7 +52,7 @@ func runInstance(ctx context.Context, cfg config) error {
 		// a migration. The connection is not asked for signs of life, each of
 		// which would count as a renewal and give the budget anew.
 		election: m.Election(lockName, instrument.LeaseDuration(cfg.budget), instrument.Backend("postgres")),
-		lock:     sqllock.New(db, sqllock.PostgresTry(lockKey(cfg.schema)), 0),
+		lock:     sqllock.NewLock(db, sqllock.PostgresTry(lockKey(cfg.schema)), 0),
 		applied:  s.applied,
 		migrate:  s.migrate,
 		every:    50 * time.Millisecond,

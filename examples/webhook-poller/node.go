@@ -50,7 +50,7 @@ func runNode(ctx context.Context, cfg config) error {
 
 	p := &poller{
 		election: m.Election(lockName, instrument.Hold(), instrument.Backend("postgres")),
-		lock:     sqllock.New(db, sqllock.Postgres(lockKey(cfg.schema)), 500*time.Millisecond),
+		lock:     sqllock.NewLock(db, sqllock.Postgres(lockKey(cfg.schema)), 500*time.Millisecond),
 		outbox:   &sqlOutbox{db, cfg.claim, cfg.limit},
 		// Half of the claim's lease is left to note what came of it.
 		deliver: deliverer(&http.Client{Timeout: cfg.claim / 2}),

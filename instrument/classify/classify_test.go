@@ -34,13 +34,6 @@ type errSQL struct{ code string }
 func (e *errSQL) Error() string    { return "ERROR " + e.code }
 func (e *errSQL) SQLState() string { return e.code }
 
-// errNATS is jetstream.APIError.
-type errNATS struct{ code uint16 }
-
-func (e *errNATS) Error() string { return fmt.Sprint("nats: code ", e.code) }
-
-func natsCode(e *errNATS) uint16 { return e.code }
-
 // The contexts of a caller.
 const (
 	alive    = "alive"
@@ -66,10 +59,7 @@ func contextThatIs(t *testing.T, state string) context.Context {
 
 func TestReasonsOfAttempts(t *testing.T) {
 	wrap := func(err error) error { return fmt.Errorf("acquire: %w", err) }
-	taken := &errTaken{nodes: []int{0}}
-	consul, zookeeper := classify.Consul(errOwn, errGone), classify.ZooKeeper(errOwn, errGone, errExpired)
-	etcd, mongo := classify.EtcdMutex(errHeld, errExpired, errGone), classify.MongoLock(errHeld, errGone)
-	nats := classify.NATSKeyValue(errHeld, natsCode)
+	mongo := classify.MongoLock(errHeld, errGone)
 	sql, waiting := classify.SQLState(), classify.SQLStateWaiting()
 	for _, c := range []struct {
 		name     string
@@ -78,20 +68,18 @@ func TestReasonsOfAttempts(t *testing.T) {
 		ctx      string
 		want     string
 	}{
-		{"etcd: locked", etcd, errHeld, alive, "contended"},
-		{"etcd: the session expired while waiting", etcd, errExpired, alive, "session_lost"},
-		{"consul: held by this client", consul, wrap(errOwn), alive, "already_held"},
-		{"consul: held by this client, but the caller gave up", consul, errOwn, canceled, "canceled"},
-		{"zookeeper: deadlock", zookeeper, errOwn, alive, "already_held"},
-		{"zookeeper: session expired", zookeeper, errExpired, alive, "session_lost"},
+		{"declared by type", classify.ContendedAs[*errTaken](), wrap(&errTaken{}), alive, "contended"},
+		{"the first of two that knows it", classify.First(classify.As[*errNode](instrument.BackendError), classify.ContendedAs[*errTaken]()),
+			errors.Join(&errTaken{}, &errNode{errDown}), alive, "backend_error"},
+		{"contended unless the caller gave up", classify.Is(instrument.ContendedUnlessDone, errHeld), wrap(errHeld), canceled, "canceled"},
+		{"contended unless the caller was late", classify.As[*errTaken](instrument.ContendedUnlessDone), &errTaken{}, late, "timeout"},
+		{"contended, and the caller did not give up", classify.Is(instrument.ContendedUnlessDone, errHeld), wrap(errHeld), alive, "contended"},
+		{"a session that expired", classify.SessionLostIs(errGone, errExpired), errExpired, alive, "session_lost"},
+		{"a limit of the library's own", classify.BackendErrorIs(context.DeadlineExceeded), context.DeadlineExceeded, alive, "backend_error"},
+		{"declared as unknown", classify.Is(instrument.Unknown, context.DeadlineExceeded), context.DeadlineExceeded, alive, "unknown"},
+		{"not declared", classify.ContendedIs(errHeld), errDown, alive, "unknown"},
 		{"mongo-lock: locked", mongo, errHeld, alive, "contended"},
 		{"bluetape-go: already the leader", classify.BluetapeGo(errOwn, errHeld), errOwn, alive, "already_held"},
-
-		{"nats: the key exists", nats, errHeld, alive, "contended"},
-		{"nats: wrong last sequence, one replica", nats, wrap(&errNATS{10071}), alive, "contended"},
-		{"nats: wrong last sequence, three replicas", nats, wrap(&errNATS{10164}), alive, "contended"},
-		{"nats: another error of the API", nats, &errNATS{10076}, alive, "unknown"},
-		{"nats: without a code", classify.NATSKeyValue[*errNATS](errHeld, nil), &errNATS{10164}, alive, "unknown"},
 
 		{"postgres: lock_timeout", sql, wrap(&errSQL{"55P03"}), alive, "contended"},
 		{"postgres: statement_timeout on a lock that is tried", sql, &errSQL{"57014"}, alive, "unknown"},
@@ -131,8 +119,6 @@ func TestResultsOfRenewals(t *testing.T) {
 		err      error
 		want     string
 	}{
-		{"nats: another revision, one replica", classify.NATSKeyValue(errHeld, natsCode), &errNATS{10071}, "lost"},
-		{"nats: another revision, three replicas", classify.NATSKeyValue(errHeld, natsCode), &errNATS{10164}, "lost"},
 		{"mongo-lock: not found", classify.MongoLock(errHeld, errGone), errGone, "lost"},
 		{"postgres: statement_timeout", classify.SQLState(), &errSQL{"57014"}, "error"},
 		{"postgres: shutting down", classify.SQLState(), &errSQL{"57P01"}, "error"},

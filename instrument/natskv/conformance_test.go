@@ -14,10 +14,10 @@ func conform(t *testing.T, url string) {
 	kv := bucket(t, js, ttl)
 	for name, suite := range map[string]electtest.Suite{
 		"waiting": {Waits: true, New: func(t testing.TB, lock string) instrument.Acquirer {
-			return New(bucket(t, client(t, url), ttl), lock, "replica-1")
+			return NewElection(bucket(t, client(t, url), ttl), lock, "replica-1")
 		}},
 		"answering at once": {New: func(t testing.TB, lock string) instrument.Acquirer {
-			return NewTry(bucket(t, client(t, url), ttl), lock, "replica-1")
+			return NewTryElection(bucket(t, client(t, url), ttl), lock, "replica-1")
 		}},
 	} {
 		suite.Lease, suite.RenewsItself, suite.Fenced = ttl, true, true

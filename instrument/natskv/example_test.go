@@ -35,7 +35,7 @@ func ExampleNew() {
 	defer m.Close()
 	leading := m.Election("reconciler", instrument.Hold(), instrument.LeaseDuration(lease), instrument.Backend("nats"))
 	for {
-		err := leading.Run(context.Background(), natskv.New(kv, "reconciler", "replica-1"),
+		err := leading.Run(context.Background(), natskv.NewElection(kv, "reconciler", "replica-1"),
 			func(ctx context.Context, _ *instrument.Term) error {
 				<-ctx.Done() // the work; it ends when the term does
 				return nil

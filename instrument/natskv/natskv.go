@@ -14,20 +14,20 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// New campaigns for key and waits until it wins. holder is what others read
+// NewElection campaigns for key and waits until it wins. holder is what others read
 // in the key; a random word that marks the term follows it, after a space.
 //
 // The key is updated every third of the bucket's TTL. A holder whose updates
 // fail gives up a tenth of the TTL before the key may go, so that its work can
 // stop in time. A bucket without a TTL makes a lock that only its holder can
 // give back: it has no end, and nothing is renewed.
-func New(kv jetstream.KeyValue, key, holder string) instrument.Acquirer {
+func NewElection(kv jetstream.KeyValue, key, holder string) instrument.Acquirer {
 	return &elector{kv: kv, key: key, holder: holder, waits: true}
 }
 
-// NewTry takes key, or returns [jetstream.ErrKeyExists], wrapped, at once. See
-// [New] for holder and the lease.
-func NewTry(kv jetstream.KeyValue, key, holder string) instrument.Acquirer {
+// NewTryElection takes key, or returns [jetstream.ErrKeyExists], wrapped, at once. See
+// [NewElection] for holder and the lease.
+func NewTryElection(kv jetstream.KeyValue, key, holder string) instrument.Acquirer {
 	return &elector{kv: kv, key: key, holder: holder}
 }
 

@@ -22,7 +22,7 @@ const ttl = 2 * time.Second
 func TestTermOfAKey(t *testing.T) {
 	kv := bucket(t, client(t, embedded(t).ClientURL()), ttl)
 	asked := time.Now()
-	a := New(kv, "leader", "replica-1")
+	a := NewElection(kv, "leader", "replica-1")
 	lease := acquire(t, a)
 	entry, err := kv.Get(t.Context(), "leader")
 	if err != nil {
@@ -55,9 +55,9 @@ func TestTermOfAKey(t *testing.T) {
 
 func TestKeyOfAnotherIsContended(t *testing.T) {
 	kv := bucket(t, client(t, embedded(t).ClientURL()), ttl)
-	holder := acquire(t, New(kv, "leader", "replica-1"))
+	holder := acquire(t, NewElection(kv, "leader", "replica-1"))
 	defer holder.Release(context.WithoutCancel(t.Context()))
-	a := NewTry(kv, "leader", "replica-2")
+	a := NewTryElection(kv, "leader", "replica-2")
 	_, err := a.Acquire(t.Context())
 	if reason, ok := classify(a, err); !errors.Is(err, jetstream.ErrKeyExists) || !ok || reason != instrument.Contended {
 		t.Errorf("%v is classified as %v, %v", err, reason, ok)
@@ -90,7 +90,7 @@ func TestALockOfABucketWithoutTTLHasNoEndWhateverIsDeclared(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := m.Election("lock", instrument.LeaseDuration(time.Millisecond))
-	term, err := e.Acquire(t.Context(), New(kv, "leader", "replica-1"))
+	term, err := e.Acquire(t.Context(), NewElection(kv, "leader", "replica-1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestTheGrantedLengthWinsOverTheDeclaredOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := m.Election("lock", instrument.Hold(), instrument.LeaseDuration(30*time.Second))
-	term, err := e.Acquire(t.Context(), New(kv, "leader", "replica-1"))
+	term, err := e.Acquire(t.Context(), NewElection(kv, "leader", "replica-1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,9 +127,9 @@ func TestTheGrantedLengthWinsOverTheDeclaredOne(t *testing.T) {
 func TestStandbyTakesOverWhenTheKeyIsDeletedAndWhenItRunsOut(t *testing.T) {
 	url := embedded(t).ClientURL()
 	kv := bucket(t, client(t, url), ttl)
-	a := New(bucket(t, client(t, url), ttl), "leader", "replica-2")
+	a := NewElection(bucket(t, client(t, url), ttl), "leader", "replica-2")
 
-	first := acquire(t, New(kv, "leader", "replica-1"))
+	first := acquire(t, NewElection(kv, "leader", "replica-1"))
 	won := make(chan instrument.Lease, 1)
 	go func() {
 		if l, err := a.Acquire(context.Background()); err == nil {
@@ -154,7 +154,7 @@ func TestStandbyTakesOverWhenTheKeyIsDeletedAndWhenItRunsOut(t *testing.T) {
 
 func TestKeyThatAnotherTookIsLostAndLeftToIt(t *testing.T) {
 	kv := bucket(t, client(t, embedded(t).ClientURL()), ttl)
-	lease := acquire(t, New(kv, "leader", "replica-1"))
+	lease := acquire(t, NewElection(kv, "leader", "replica-1"))
 	s := watch(t, lease)
 	if _, err := kv.Put(t.Context(), "leader", []byte("replica-2 other")); err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestKeyThatAnotherTookIsLostAndLeftToIt(t *testing.T) {
 
 func TestTermEndsWithItsKeyWhenTheServerIsGone(t *testing.T) {
 	s := embedded(t)
-	lease := acquire(t, New(bucket(t, client(t, s.ClientURL()), ttl), "leader", "replica-1"))
+	lease := acquire(t, NewElection(bucket(t, client(t, s.ClientURL()), ttl), "leader", "replica-1"))
 	w := watch(t, lease)
 	receive(t, w.renewed)
 	s.Shutdown()
@@ -197,7 +197,7 @@ func TestConnectionCutForLessThanTheLeaseIsNoLoss(t *testing.T) {
 	const ttl = 4 * time.Second
 	s := embedded(t)
 	p := newProxy(t, s.Addr().String())
-	lease := acquire(t, New(bucket(t, client(t, "nats://"+p.address()), ttl), "leader", "replica-1"))
+	lease := acquire(t, NewElection(bucket(t, client(t, "nats://"+p.address()), ttl), "leader", "replica-1"))
 	w := watch(t, lease)
 	time.Sleep(ttl / 4)
 	p.cut()
@@ -217,14 +217,14 @@ func TestConnectionCutForMoreThanTheLeaseIsALossBeforeItsEnd(t *testing.T) {
 	s := embedded(t)
 	kv := bucket(t, client(t, s.ClientURL()), ttl)
 	p := newProxy(t, s.Addr().String())
-	lease := acquire(t, New(bucket(t, client(t, "nats://"+p.address()), ttl), "leader", "replica-1"))
+	lease := acquire(t, NewElection(bucket(t, client(t, "nats://"+p.address()), ttl), "leader", "replica-1"))
 	w := watch(t, lease)
 	p.cut()
 	receive(t, w.lost)
 	if left := time.Until(lease.(instrument.Expirer).Expiry()); left < -ttl/2 {
 		t.Errorf("lost %v after the lease end", -left)
 	}
-	next := acquire(t, New(kv, "leader", "replica-2"))
+	next := acquire(t, NewElection(kv, "leader", "replica-2"))
 	p.restore()
 	_ = lease.Release(t.Context()) // and what waits in the buffer
 	time.Sleep(ttl)
@@ -235,11 +235,11 @@ func TestConnectionCutForMoreThanTheLeaseIsALossBeforeItsEnd(t *testing.T) {
 
 func TestCallersContextEndsTheCampaign(t *testing.T) {
 	kv := bucket(t, client(t, embedded(t).ClientURL()), ttl)
-	holder := acquire(t, New(kv, "leader", "replica-1"))
+	holder := acquire(t, NewElection(kv, "leader", "replica-1"))
 	defer holder.Release(context.WithoutCancel(t.Context()))
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := New(kv, "leader", "replica-2").Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := NewElection(kv, "leader", "replica-2").Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want the deadline", err)
 	}
 }

@@ -60,7 +60,7 @@ func TestAKeyWhoseCreationWasNotAnsweredIsDeleted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				kv := &c.creating
-				if _, err := NewTry(kv, "leader", "replica-1").Acquire(t.Context()); !errors.Is(err, c.err) {
+				if _, err := NewTryElection(kv, "leader", "replica-1").Acquire(t.Context()); !errors.Is(err, c.err) {
 					t.Errorf("got %v, want %v", err, c.err)
 				}
 				time.Sleep(time.Minute) // in which every attempt must have ended
@@ -92,11 +92,11 @@ func TestAKeyWhoseAnswerAProxyLostIsDeleted(t *testing.T) {
 	far := &cutting{KeyValue: bucket(t, client(t, "nats://"+p.address()), 0), proxy: p}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if _, err := New(far, "leader", "replica-1").Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := NewElection(far, "leader", "replica-1").Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("got %v, want the deadline", err)
 	}
 	p.restore()
-	lease := acquire(t, New(kv, "leader", "replica-2"))
+	lease := acquire(t, NewElection(kv, "leader", "replica-2"))
 	time.Sleep(2 * retryAfter)
 	if err := lease.Release(t.Context()); err != nil {
 		t.Errorf("the next holder's release: %v", err)
@@ -105,7 +105,7 @@ func TestAKeyWhoseAnswerAProxyLostIsDeleted(t *testing.T) {
 
 func TestTheRaceForADeletedKeyIsContentionAlsoInABucketWithReplicas(t *testing.T) {
 	for _, code := range []jetstream.ErrorCode{jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant} {
-		a := NewTry(&creating{err: &jetstream.APIError{ErrorCode: code}, late: -1}, "leader", "replica-1")
+		a := NewTryElection(&creating{err: &jetstream.APIError{ErrorCode: code}, late: -1}, "leader", "replica-1")
 		_, err := a.Acquire(t.Context())
 		if reason, ok := classify(a, err); !ok || reason != instrument.Contended || !errors.Is(err, jetstream.ErrKeyExists) {
 			t.Errorf("%v is classified as %v, %v", err, reason, ok)

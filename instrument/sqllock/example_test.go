@@ -21,7 +21,7 @@ func Example() {
 	}
 	defer m.Close()
 	report := m.Election("nightly-report", instrument.ExpectEvery(24*time.Hour), instrument.Backend("postgres"))
-	lock := sqllock.New(db, sqllock.PostgresTry(42), 10*time.Second)
+	lock := sqllock.NewLock(db, sqllock.PostgresTry(42), 10*time.Second)
 	err = report.Run(context.Background(), lock, func(_ context.Context, term *instrument.Term) error {
 		fmt.Println(term, "runs here")
 		return nil

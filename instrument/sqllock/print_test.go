@@ -19,7 +19,7 @@ func TestNothingPrintsTheNameOfALock(t *testing.T) {
 	for _, lock := range []sqllock.Lock{
 		sqllock.MariaDB(name), sqllock.MariaDBTry(name), sqllock.Postgres(key), sqllock.PostgresTry(key), {},
 	} {
-		acquirer := sqllock.New(db, lock, time.Second)
+		acquirer := sqllock.NewLock(db, lock, time.Second)
 		values := map[string]any{
 			"lock": lock, "pointer": &lock, "within a struct": holder{lock}, "within a slice": []any{lock}, "acquirer": acquirer,
 		}

@@ -26,7 +26,7 @@ const DefaultAnswerTimeout = 30 * time.Second
 // be held that way.
 var ErrSessionChanged = errors.New("leaderscope: advisory lock: the connection does not keep one database session to itself, as behind a pooler in transaction mode; connect to the database directly, or through a pooler in session mode")
 
-// Option configures New. Nil options are ignored.
+// Option configures NewLock. Nil options are ignored.
 type Option func(*acquirer)
 
 // AnswerTimeout bounds how long a check may stay unanswered,
@@ -35,7 +35,7 @@ type Option func(*acquirer)
 // takes as long as its own keepalive if the network is silent.
 func AnswerTimeout(d time.Duration) Option { return func(a *acquirer) { a.answerTimeout = d } }
 
-// New takes the lock on a connection of its own, which is out of the pool
+// NewLock takes the lock on a connection of its own, which is out of the pool
 // until the lock is given back. One that waits is out too, so the pool needs
 // room for both. The connection must keep one session of the database to
 // itself: where statements are seen to reach another, as behind a pooler in
@@ -55,7 +55,7 @@ func AnswerTimeout(d time.Duration) Option { return func(a *acquirer) { a.answer
 // frees the lock all the same, once the server sees the connection go.
 //
 // Acquire of arguments that make no sense fails and says which.
-func New(db *sql.DB, lock Lock, check time.Duration, opts ...Option) instrument.Acquirer {
+func NewLock(db *sql.DB, lock Lock, check time.Duration, opts ...Option) instrument.Acquirer {
 	a := &acquirer{db: db, lock: lock, check: check, answerTimeout: DefaultAnswerTimeout}
 	for _, o := range opts {
 		if o != nil {

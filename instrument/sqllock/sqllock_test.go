@@ -41,7 +41,7 @@ func TestConformance(t *testing.T) {
 			db := newDatabase()
 			electtest.Conformance(t, electtest.Suite{
 				New: func(t testing.TB, name string) instrument.Acquirer {
-					return sqllock.New(db.pool(t), c.lock(name), 10*time.Millisecond)
+					return sqllock.NewLock(db.pool(t), c.lock(name), 10*time.Millisecond)
 				},
 				Waits: c.waits, RenewsItself: true,
 				Lose: func(_ testing.TB, name string) { db.change(func(d *database) { d.kill(c.key(name)) }) },
@@ -178,7 +178,7 @@ func TestTheSessionIsChecked(t *testing.T) {
 		expect.Bubble(t, c.name, func(t *testing.T) {
 			db := newDatabase()
 			m := expect.Middleware(t)
-			lock := sqllock.New(db.pool(t), sqllock.Postgres(1), 10*s, c.opts...)
+			lock := sqllock.NewLock(db.pool(t), sqllock.Postgres(1), 10*s, c.opts...)
 			term, err := m.Election(expect.Lock, instrument.Hold()).Acquire(t.Context(), lock)
 			if err != nil {
 				t.Fatal(err)
@@ -291,7 +291,7 @@ func TestAttempts(t *testing.T) {
 			}
 			m := expect.Middleware(t)
 			pool := db.pool(t)
-			_, err := m.Election(expect.Lock).Acquire(ctx, sqllock.New(pool, c.lock, 10*s))
+			_, err := m.Election(expect.Lock).Acquire(ctx, sqllock.NewLock(pool, c.lock, 10*s))
 			if err == nil || c.err != nil && !errors.Is(err, c.err) {
 				t.Errorf("acquire: %v", err)
 			}
@@ -424,7 +424,7 @@ func TestReleases(t *testing.T) {
 		expect.Bubble(t, c.name, func(t *testing.T) {
 			db := newDatabase()
 			m := expect.Middleware(t)
-			term, err := m.Election(expect.Lock, instrument.Hold()).Acquire(t.Context(), sqllock.New(db.pool(t), sqllock.Postgres(1), 10*s))
+			term, err := m.Election(expect.Lock, instrument.Hold()).Acquire(t.Context(), sqllock.NewLock(db.pool(t), sqllock.Postgres(1), 10*s))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -438,7 +438,7 @@ func TestReleases(t *testing.T) {
 				t.Errorf("%d connections closed", closed)
 			}
 			db.change(func(d *database) { d.route, d.instead = nil, nil })
-			next, err := m.Election(expect.Lock).Acquire(t.Context(), sqllock.New(db.pool(t), sqllock.PostgresTry(1), 0))
+			next, err := m.Election(expect.Lock).Acquire(t.Context(), sqllock.NewLock(db.pool(t), sqllock.PostgresTry(1), 0))
 			switch {
 			case err == nil:
 				_ = next.Release(t.Context())
@@ -487,7 +487,7 @@ func TestAReleaseWhileACheckIsUnderWay(t *testing.T) {
 				}
 			}
 			m := expect.Middleware(t)
-			term, err := m.Election(expect.Lock, instrument.Hold()).Acquire(t.Context(), sqllock.New(db.pool(t), sqllock.PostgresTry(1), 10*s))
+			term, err := m.Election(expect.Lock, instrument.Hold()).Acquire(t.Context(), sqllock.NewLock(db.pool(t), sqllock.PostgresTry(1), 10*s))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -513,7 +513,7 @@ func TestWithoutChecks(t *testing.T) {
 		db := newDatabase()
 		m := expect.Middleware(t)
 		opts := []instrument.ElectionOption{instrument.Hold(), instrument.HiddenRenewals()}
-		term, err := m.Election(expect.Lock, opts...).Acquire(t.Context(), sqllock.New(db.pool(t), sqllock.PostgresTry(1), 0))
+		term, err := m.Election(expect.Lock, opts...).Acquire(t.Context(), sqllock.NewLock(db.pool(t), sqllock.PostgresTry(1), 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -553,7 +553,7 @@ func TestArgumentsThatMakeNoSense(t *testing.T) {
 		{"a long name", db, sqllock.MariaDBTry(strings.Repeat("é", 65)), s, nil, "65 characters"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := sqllock.New(c.db, c.lock, c.check, c.opts...).Acquire(t.Context())
+			_, err := sqllock.NewLock(c.db, c.lock, c.check, c.opts...).Acquire(t.Context())
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "é") {
 				t.Errorf("got %v", err)
 			}

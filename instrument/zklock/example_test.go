@@ -27,7 +27,7 @@ func ExampleNew() {
 		log.Fatal(err)
 	}
 	defer m.Close()
-	elector := zklock.New(conn, &session, "/reconciler/leader", "replica-1", zk.WorldACL(zk.PermAll))
+	elector := zklock.NewElection(conn, &session, "/reconciler/leader", "replica-1", zk.WorldACL(zk.PermAll))
 	leading := m.Election("reconciler", instrument.Hold(), instrument.LeaseDuration(timeout), instrument.Backend("zookeeper"))
 	for {
 		err := leading.Run(context.Background(), elector, func(ctx context.Context, _ *instrument.Term) error {

@@ -27,7 +27,7 @@ func TestConformanceOfAServer(t *testing.T) {
 	electtest.Conformance(t, electtest.Suite{
 		New: func(t testing.TB, lock string) instrument.Acquirer {
 			conn, s := dial(t)
-			return New(conn, s, "/leaderscope/"+lock, "replica-1", zk.WorldACL(zk.PermAll))
+			return NewElection(conn, s, "/leaderscope/"+lock, "replica-1", zk.WorldACL(zk.PermAll))
 		},
 		Options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("zookeeper")},
 		Waits:   true, Lease: asked, RenewsItself: true, Fenced: true,
@@ -53,7 +53,7 @@ func TestLockOfTheLibraryAndOursExcludeEachOther(t *testing.T) {
 		t.Error("no token")
 	}
 	other, theirSession := dial(t)
-	ours := New(other, theirSession, path, "replica-2", zk.WorldACL(zk.PermAll))
+	ours := NewElection(other, theirSession, path, "replica-2", zk.WorldACL(zk.PermAll))
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if _, err := ours.Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -85,7 +85,7 @@ func TestLockOfTheLibraryAndOursExcludeEachOther(t *testing.T) {
 func TestConnectionCutForLessThanTheTimeoutIsNoLoss(t *testing.T) {
 	var w wire
 	conn, s := dialBy(t, w.dial)
-	lease := acquire(t, New(conn, s, "/leaderscope/short", "replica-1", zk.WorldACL(zk.PermAll)))
+	lease := acquire(t, NewElection(conn, s, "/leaderscope/short", "replica-1", zk.WorldACL(zk.PermAll)))
 	seen := watch(t, lease)
 	receive(t, seen.renewed)
 	w.cut(true)
@@ -104,13 +104,13 @@ func TestConnectionCutForMoreThanTheTimeoutIsOverAtItsEndAndLostWhenItIsBack(t *
 	conn, s := dialBy(t, w.dial)
 	e, series := election(t)
 	const path = "/leaderscope/long"
-	term, err := e.Acquire(t.Context(), New(conn, s, path, "replica-1", zk.WorldACL(zk.PermAll)))
+	term, err := e.Acquire(t.Context(), NewElection(conn, s, path, "replica-1", zk.WorldACL(zk.PermAll)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.cut(true)
 	other, theirSession := dial(t)
-	next := acquire(t, New(other, theirSession, path, "replica-2", zk.WorldACL(zk.PermAll)))
+	next := acquire(t, NewElection(other, theirSession, path, "replica-2", zk.WorldACL(zk.PermAll)))
 	if r := series(); r[electtest.Of(catalog.Active)] != 0 {
 		t.Errorf("two hold the lock: %v", r)
 	}
@@ -129,7 +129,7 @@ func TestConnectionCutForMoreThanTheTimeoutIsOverAtItsEndAndLostWhenItIsBack(t *
 
 func TestConnectionThatTheProgramClosesEndsTheTermAtOnce(t *testing.T) {
 	conn, s := dial(t)
-	lease := acquire(t, New(conn, s, "/leaderscope/closed", "replica-1", zk.WorldACL(zk.PermAll)))
+	lease := acquire(t, NewElection(conn, s, "/leaderscope/closed", "replica-1", zk.WorldACL(zk.PermAll)))
 	seen := watch(t, lease)
 	receive(t, seen.renewed)
 	closed := time.Now()
@@ -145,7 +145,7 @@ func TestConnectionThatTheProgramClosesEndsTheTermAtOnce(t *testing.T) {
 func TestNodeThatIsDeletedIsALossAtOnce(t *testing.T) {
 	conn, s := dial(t)
 	const path = "/leaderscope/deleted"
-	lease := acquire(t, New(conn, s, path, "replica-1", zk.WorldACL(zk.PermAll)))
+	lease := acquire(t, NewElection(conn, s, path, "replica-1", zk.WorldACL(zk.PermAll)))
 	seen := watch(t, lease)
 	receive(t, seen.renewed)
 	admin, _ := dial(t)

@@ -11,14 +11,14 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// New queues up below path, whose nodes are made with acl where they are
+// NewElection queues up below path, whose nodes are made with acl where they are
 // missing, and waits until it is first. holder is what others read in the
 // node. s must hear conn's session.
 //
 // Calls of ZooKeeper take no context: while no server can be reached, Acquire
 // and Release return late by as long as the client looks for one. A node that
 // could not be removed then is removed later.
-func New(conn *zk.Conn, s *Session, path, holder string, acl []zk.ACL) instrument.Acquirer {
+func NewElection(conn *zk.Conn, s *Session, path, holder string, acl []zk.ACL) instrument.Acquirer {
 	return &elector{conn: conn, session: s, path: path, holder: holder, acl: acl}
 }
 

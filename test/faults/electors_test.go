@@ -287,7 +287,7 @@ func natsKeyValue(ctx context.Context, address, lock, id string) (instrument.Acq
 	if err != nil {
 		return nil, nc.Close, err
 	}
-	return natskv.New(kv, lock, id), nc.Close, nil
+	return natskv.NewElection(kv, lock, id), nc.Close, nil
 }
 
 // redisClient gives up on a request well within the lease.
@@ -325,7 +325,7 @@ func zooKeeper(_ context.Context, address, lock, id string) (instrument.Acquirer
 	if err != nil {
 		return nil, nil, err
 	}
-	return zklock.New(conn, session, "/leaderscope/"+lock, id, zk.WorldACL(zk.PermAll)), conn.Close, nil
+	return zklock.NewElection(conn, session, "/leaderscope/"+lock, id, zk.WorldACL(zk.PermAll)), conn.Close, nil
 }
 
 const dynamoTable = "locks"
@@ -394,7 +394,7 @@ func advisory(driver, dsn string, of func(string) sqllock.Lock) connector {
 		if err != nil {
 			return nil, nil, err
 		}
-		return sqllock.New(db, of(lock), 500*time.Millisecond), func() { db.Close() }, nil
+		return sqllock.NewLock(db, of(lock), 500*time.Millisecond), func() { db.Close() }, nil
 	}
 }
 

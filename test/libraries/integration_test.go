@@ -49,7 +49,7 @@ func TestPostgresLocksConformOnAServer(t *testing.T) {
 	admin := pool(t, "pgx", dsn)
 	advisory := func(of func(int64) sqllock.Lock) func(testing.TB, string) instrument.Acquirer {
 		return func(t testing.TB, lock string) instrument.Acquirer {
-			return sqllock.New(pool(t, "pgx", dsn), of(key(lock)), 50*time.Millisecond)
+			return sqllock.NewLock(pool(t, "pgx", dsn), of(key(lock)), 50*time.Millisecond)
 		}
 	}
 	terminate := func(t testing.TB, lock string) {
@@ -81,7 +81,7 @@ func limitOfPostgresIsContended(t *testing.T, limit string) {
 	cfg.RuntimeParams[limit] = "100ms"
 	db := stdlib.OpenDB(*cfg)
 	defer db.Close()
-	lock := sqllock.New(db, sqllock.Postgres(key(t.Name())), 0)
+	lock := sqllock.NewLock(db, sqllock.Postgres(key(t.Name())), 0)
 	e, series := election(t)
 	term, err := e.Acquire(t.Context(), lock)
 	if err != nil {
@@ -103,7 +103,7 @@ func TestMariaDBLocksConformOnAServer(t *testing.T) {
 	admin := pool(t, "mysql", dsn)
 	advisory := func(of func(string) sqllock.Lock) func(testing.TB, string) instrument.Acquirer {
 		return func(t testing.TB, lock string) instrument.Acquirer {
-			return sqllock.New(pool(t, "mysql", dsn), of(lock), 50*time.Millisecond)
+			return sqllock.NewLock(pool(t, "mysql", dsn), of(lock), 50*time.Millisecond)
 		}
 	}
 	kill := func(t testing.TB, lock string) {
@@ -126,7 +126,7 @@ func TestMariaDBLocksConformOnAServer(t *testing.T) {
 
 func TestALimitOnTheWaitOfMariaDBIsContended(t *testing.T) {
 	db := pool(t, "mysql", server(t, "LEADERSCOPE_MARIADB", "root@tcp(127.0.0.1:3306)/")+"?max_statement_time=0.2")
-	lock := sqllock.New(db, sqllock.MariaDB(t.Name()), 0)
+	lock := sqllock.NewLock(db, sqllock.MariaDB(t.Name()), 0)
 	e, series := election(t)
 	term, err := e.Acquire(t.Context(), lock)
 	if err != nil {
@@ -175,7 +175,7 @@ func TestAPoolerInTransactionModeIsRefused(t *testing.T) {
 	db := pool(t, "pgx", dsn)
 	e, series := election(t)
 	for range 20 { // until statements reach two sessions, or two holders one
-		term, err := e.Acquire(t.Context(), sqllock.New(db, sqllock.PostgresTry(key(t.Name())), 20*time.Millisecond))
+		term, err := e.Acquire(t.Context(), sqllock.NewLock(db, sqllock.PostgresTry(key(t.Name())), 20*time.Millisecond))
 		if err == nil {
 			<-term.Context().Done() // a check finds it
 			err = context.Cause(term.Context())
@@ -193,11 +193,11 @@ func TestTwoReplicasBehindAPoolerInTransactionModeNeverBothLead(t *testing.T) {
 	dsn := pooler(t)
 	e, series := election(t)
 	for range 20 {
-		first, err := e.Acquire(t.Context(), sqllock.New(pool(t, "pgx", dsn), sqllock.PostgresTry(key(t.Name())), 20*time.Millisecond))
+		first, err := e.Acquire(t.Context(), sqllock.NewLock(pool(t, "pgx", dsn), sqllock.PostgresTry(key(t.Name())), 20*time.Millisecond))
 		if err != nil {
 			continue
 		}
-		second, err := e.Acquire(t.Context(), sqllock.New(pool(t, "pgx", dsn), sqllock.PostgresTry(key(t.Name())), 20*time.Millisecond))
+		second, err := e.Acquire(t.Context(), sqllock.NewLock(pool(t, "pgx", dsn), sqllock.PostgresTry(key(t.Name())), 20*time.Millisecond))
 		if err == nil && first.Leading() {
 			t.Error("both lead")
 		}
