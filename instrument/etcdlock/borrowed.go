@@ -3,56 +3,151 @@ package etcdlock
 import (
 	"context"
 	"fmt"
-	"sync"
 	"sync/atomic"
+	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/leaderscope/leaderscope/instrument"
 )
+
+// errShared: a session has one key below a prefix, and a term holds it.
+var errShared = fmt.Errorf("etcdlock: a term holds the key of this session and prefix; make one Acquirer for all attempts, or give each candidate a session of its own: %w", instrument.ErrAlreadyHeld)
 
 // borrowed campaigns on the caller's session.
 type borrowed struct {
 	reasons
 	session   *concurrency.Session
 	candidate candidate
-	holds     atomic.Uint64 // the token of a term that was not released; 0 none
-
-	mu       sync.Mutex
-	sweeping *sweep // after the last attempt, which failed; nil none
+	turn      chan struct{} // full while an attempt has the candidate
+	left      background    // what deletes the keys that attempts and terms left
 }
 
+func onSession(s *concurrency.Session, c candidate) *borrowed {
+	return &borrowed{session: s, candidate: c, turn: make(chan struct{}, 1)}
+}
+
+// Acquire has the candidate campaign in the background. etcd's package cleans
+// up after a campaign that is given up, with the context of the client, and
+// for as long as the backend takes.
 func (b *borrowed) Acquire(ctx context.Context) (instrument.Lease, error) {
-	if err := ctx.Err(); err != nil {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if !b.takeTurn(ctx) {
 		return nil, fmt.Errorf("etcdlock: %w", context.Cause(ctx))
 	}
-	b.stopSweep()
-	if err := win(ctx, b.session, b.candidate); err != nil {
-		if !ended(b.session) && !b.candidate.leavesNothing() {
+	answers, gone := make(chan answer), make(chan struct{})
+	go b.attempt(ctx, answers, gone)
+	select {
+	case a := <-answers:
+		return a.lease, a.err
+	case <-ctx.Done():
+	}
+	select {
+	case a := <-answers:
+		return a.lease, a.err
+	case <-time.After(cleanUpWait):
+		close(gone)
+		return nil, fmt.Errorf("etcdlock: %w", context.Cause(ctx))
+	}
+}
+
+func (b *borrowed) takeTurn(ctx context.Context) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	select {
+	case b.turn <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+type answer struct {
+	lease instrument.Lease
+	err   error
+}
+
+// attempt hands over what came of one attempt. What its caller does not wait
+// for any more is given back.
+func (b *borrowed) attempt(ctx context.Context, answers chan<- answer, gone <-chan struct{}) {
+	defer func() { <-b.turn }()
+	b.left.stop()
+	lease, err := b.win(ctx)
+	select {
+	case answers <- answer{lease, err}:
+	case <-gone:
+		if lease != nil {
+			ended, cancel := context.WithCancel(context.Background())
+			cancel()
+			_ = lease.Release(ended) // by the background
+		}
+	}
+}
+
+func (b *borrowed) win(ctx context.Context) (instrument.Lease, error) {
+	t, err := b.hold(ctx)
+	if err != nil {
+		if err != errShared && !ended(b.session) && !b.candidate.leavesNothing() {
 			b.sweep()
 		}
 		return nil, err
 	}
 	l := listen(ctx, b.session)
-	token := b.candidate.token()
-	b.holds.Store(token)
 	return instrument.NewLease(
-		b.releaser(token),
-		instrument.Token(token),
+		b.releaser(t),
+		instrument.Token(b.candidate.token()),
 		instrument.ExpiryFrom(l.Expiry),
 		instrument.GrantedFrom(l.length),
 		instrument.WatchWith(both(l.Watch, holding(b.session.Client(), b.candidate).watch)),
 	), nil
 }
 
+// hold wins the lock for a term that no other term shares.
+func (b *borrowed) hold(ctx context.Context) (*term, error) {
+	if err := win(ctx, b.session, b.candidate); err != nil {
+		return nil, err
+	}
+	created, err := b.candidate.created(ctx, b.session.Client())
+	if err != nil {
+		return nil, fmt.Errorf("etcdlock: %w", err)
+	}
+	t := &term{b.session, b.candidate.key(), created}
+	if !t.enter() {
+		return nil, errShared
+	}
+	return t, nil
+}
+
 // releaser deletes the key of this term. Resign forgets the key when it fails,
-// and Unlock would delete the key of a later term.
-func (b *borrowed) releaser(token uint64) func(context.Context) error {
-	key, owner := b.candidate.key(), b.candidate.owner()
-	return func(ctx context.Context) error {
-		b.holds.CompareAndSwap(token, 0)
-		_, err := b.session.Client().Txn(ctx).If(owner).Then(clientv3.OpDelete(key)).Commit()
+// and Unlock would delete the key of a later term. A deletion without an answer
+// is made again in the background: the session keeps the key for as long as it
+// lives.
+func (b *borrowed) releaser(t *term) func(context.Context) error {
+	client, owner := b.session.Client(), b.candidate.owner()
+	var sent, given atomic.Bool
+	remove := func(ctx context.Context) error {
+		if given.Load() || !t.leave() {
+			return nil // a later term has the key
+		}
+		err := deleteOwn(ctx, client, owner, t.key)
+		if err == errDeleted && sent.Load() {
+			err = nil // by the request before
+		}
+		sent.Store(true)
+		given.Store(err == nil)
 		return err
+	}
+	return func(ctx context.Context) error {
+		err := remove(ctx)
+		if err == nil {
+			return nil
+		}
+		if err != errDeleted && !ended(b.session) {
+			b.left.start(b.session, func(ctx context.Context) { _ = repeat(ctx, remove) })
+		}
+		return fmt.Errorf("etcdlock: release: %w", err)
 	}
 }

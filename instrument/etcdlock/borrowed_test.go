@@ -81,7 +81,7 @@ func (u *unanswered) Commit() (*clientv3.TxnResponse, error) {
 
 func TestAnAttemptOnACallersSessionThatGotNoAnswerLeavesNoKey(t *testing.T) {
 	_, c := server(t)
-	for attempt, of := range onSession {
+	for attempt, of := range onASession {
 		for name, n := range map[string]*network{
 			"the answer is on its way":      {},
 			"the request arrives afterward": {late: 150 * time.Millisecond},
@@ -114,7 +114,7 @@ func TestAnAttemptOnACallersSessionThatGotNoAnswerLeavesNoKey(t *testing.T) {
 
 func TestTheNextAttemptOnACallersSessionKeepsItsKey(t *testing.T) {
 	_, c := server(t)
-	for attempt, of := range onSession {
+	for attempt, of := range onASession {
 		t.Run(attempt, func(t *testing.T) {
 			n := &network{KV: c.KV, arrived: make(chan struct{}), late: time.Nanosecond}
 			n.swallow.Store(true)
@@ -138,7 +138,7 @@ func TestTheNextAttemptOnACallersSessionKeepsItsKey(t *testing.T) {
 
 func TestAnAttemptBesideATermOnACallersSessionLeavesTheTermItsKey(t *testing.T) {
 	_, c := server(t)
-	for attempt, of := range onSession {
+	for attempt, of := range onASession {
 		t.Run(attempt, func(t *testing.T) {
 			n := &network{KV: c.KV, arrived: make(chan struct{})}
 			a := of(sessionThrough(t, c, n), "/beside/"+attempt)
@@ -160,7 +160,7 @@ func TestAnAttemptBesideATermOnACallersSessionLeavesTheTermItsKey(t *testing.T) 
 
 func TestAReleaseOnACallersSessionMayBeMadeAgain(t *testing.T) {
 	_, c := server(t)
-	for attempt, of := range onSession {
+	for attempt, of := range onASession {
 		t.Run(attempt, func(t *testing.T) {
 			lock := "/again/" + attempt
 			a := of(callersSession(t, c), lock)
@@ -190,7 +190,7 @@ func TestAReleaseOnACallersSessionMayBeMadeAgain(t *testing.T) {
 	}
 }
 
-var onSession = map[string]func(*concurrency.Session, string) instrument.Acquirer{
+var onASession = map[string]func(*concurrency.Session, string) instrument.Acquirer{
 	"election": func(s *concurrency.Session, lock string) instrument.Acquirer {
 		return Election(s, concurrency.NewElection(s, lock), "replica-1")
 	},

@@ -150,7 +150,7 @@ func TestSessionThatLapsesWhileItCampaignsIsNoWin_C02(t *testing.T) {
 func TestCampaignThatReturnsSuccessAfterItsSessionIsNoWin_C02(t *testing.T) {
 	_, c := server(t)
 	s := callersSession(t, c)
-	_, err := (&borrowed{session: s, candidate: phantom{s}}).Acquire(t.Context())
+	_, err := onSession(s, phantom{s}).Acquire(t.Context())
 	if !errors.Is(err, instrument.ErrSessionLost) {
 		t.Errorf("got %v, want ErrSessionLost", err)
 	}
@@ -159,14 +159,16 @@ func TestCampaignThatReturnsSuccessAfterItsSessionIsNoWin_C02(t *testing.T) {
 // phantom says it won when its session has ended.
 type phantom struct{ session *concurrency.Session }
 
+func (phantom) waits() bool                     { return true }
 func (p phantom) acquire(context.Context) error { p.session.Orphan(); return nil }
-func (phantom) release(context.Context) error   { return nil }
 func (phantom) token() uint64                   { return 1 }
 func (phantom) key() string                     { return "/phantom" }
 func (phantom) owner() clientv3.Cmp             { return clientv3.Cmp{} }
 func (phantom) leavesNothing() bool             { return true }
 
 func (phantom) leftKey(context.Context) (string, error) { return "", nil }
+
+func (phantom) created(context.Context, *clientv3.Client) (int64, error) { return 1, nil }
 
 func TestCancelledAttemptLeavesNoKey(t *testing.T) {
 	_, c := server(t)
@@ -364,6 +366,7 @@ func waiterAt(t testing.TB, c *clientv3.Client, prefix string, place int) client
 // reports are what a Watcher has reported.
 type reports struct {
 	instrument.Sink
+	lease   instrument.Lease
 	renewed chan instrument.Renewal
 	failed  chan error
 	lost    chan error
@@ -383,6 +386,7 @@ func newSink() *reports {
 func watch(t *testing.T, lease instrument.Lease) *reports {
 	t.Helper()
 	s := newSink()
+	s.lease = lease
 	ctx, cancel := context.WithCancel(context.Background())
 	stopped := make(chan struct{})
 	go func() {

@@ -7,34 +7,42 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/internal/expect"
 )
 
-func TestALeaderWhoseKeyIsDeletedIsLostAtOnceAlthoughItsSessionLives(t *testing.T) {
+func TestATermWhoseKeyIsDeletedIsLostAtOnceAlthoughItsSessionLives(t *testing.T) {
 	_, c := server(t)
-	s := callersSession(t, c)
-	for name, a := range map[string]instrument.Acquirer{
-		"election":                         NewElection(c, "/deleted", "leader", 30*time.Second),
-		"mutex":                            NewMutex(c, "/deleted", 30*time.Second),
-		"election on the caller's session": Election(s, concurrency.NewElection(s, "/deleted"), "leader"),
-		"mutex on the caller's session":    Mutex(s, concurrency.NewMutex(s, "/deleted")),
-	} {
+	for name, elector := range electors {
 		t.Run(name, func(t *testing.T) {
-			lease := acquire(t, a)
-			w := watch(t, lease)
+			m := expect.Middleware(t)
+			term, err := m.Election(expect.Lock).Acquire(t.Context(), elector(t, c, "/deleted"))
+			if err != nil {
+				t.Fatal(err)
+			}
 			deleted := time.Now()
 			if _, err := c.Delete(t.Context(), "/deleted/", clientv3.WithPrefix()); err != nil {
 				t.Fatal(err)
 			}
-			if cause := receive(t, w.lost); !errors.Is(cause, instrument.ErrSessionLost) {
-				t.Errorf("cause %v, want ErrSessionLost", cause)
-			}
-			if took := time.Since(deleted); took > 5*time.Second {
+			<-term.Context().Done()
+			if took := time.Since(deleted); took > 2*time.Second {
 				t.Errorf("told after %v", took)
 			}
-			_ = lease.Release(t.Context())
+			ok := electtest.Read(m, expect.Lock)[`leader_renewals_total{result="ok"}`]
+			lost := electtest.Series{
+				"leader_attempts_total": 1, "leader_acquired_total": 1, "leader_acquire_duration_seconds_count": 1,
+				`leader_renewals_total{result="ok"}`: ok, "leader_lease_usage_ratio_count": ok,
+				`leader_terms_ended_total{cause="lost"}`: 1, "leader_execution_duration_seconds_count": 1,
+				"leader_lease_duration_seconds": long.Seconds(), "leader_lease_overruns_total": 0,
+				"leader_fencing_token_regressions_total": 0, "leader_fencing_token": token(term),
+			}
+			expect.Counts(t, m, "after the deletion", expect.Fresh(t), lost)
+			if err := term.Release(t.Context()); !errors.Is(err, instrument.ErrSessionLost) {
+				t.Errorf("the release returned %v, want ErrSessionLost", err)
+			}
+			expect.Counts(t, m, "after the release", expect.Fresh(t), lost.With(electtest.Series{`leader_releases_total{result="not_owner"}`: 1}))
 		})
 	}
 }
@@ -69,16 +77,23 @@ func TestAKeyIsWatchedFurtherAfterACompaction(t *testing.T) {
 
 func TestACandidateWhoseKeyWasDeletedDoesNotWin(t *testing.T) {
 	_, c := server(t)
-	leader := acquire(t, NewElection(c, "/swept", "leader", 10*time.Second))
-	defer leader.Release(context.WithoutCancel(t.Context()))
-	a := NewElection(c, "/swept", "standby", 10*time.Second)
-	failed := start(t.Context(), a)
-	waiter(t, c, "/swept/")
-	if _, err := c.Delete(t.Context(), "/swept/", clientv3.WithPrefix()); err != nil {
-		t.Fatal(err)
-	}
-	err := receive(t, failed)
-	if reason, ok := classify(a, err); !ok || reason != instrument.SessionLost {
-		t.Errorf("%v is classified as %v, %v", err, reason, ok)
+	for name, elector := range electors {
+		if !waiting(name) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			leader := acquire(t, NewElection(c, "/swept", "leader", long))
+			defer leader.Release(context.WithoutCancel(t.Context()))
+			a := elector(t, c, "/swept")
+			failed := start(t.Context(), a)
+			waiter(t, c, "/swept/")
+			if _, err := c.Delete(t.Context(), "/swept/", clientv3.WithPrefix()); err != nil {
+				t.Fatal(err)
+			}
+			err := receive(t, failed)
+			if reason, ok := classify(a, err); !ok || reason != instrument.SessionLost {
+				t.Errorf("%v is classified as %v, %v", err, reason, ok)
+			}
+		})
 	}
 }

@@ -80,13 +80,12 @@ func (l *listener) length() time.Duration {
 }
 
 // Watch passes renewals to s until the term or the session ends. The second
-// subscription shares the client's one stream, and it hangs on the session's
-// context: with any other it would keep an orphaned lease alive. When the
-// client was closed it has ended at once.
+// subscription shares the client's one stream, and it ends with the session:
+// otherwise it would keep an orphaned lease alive. When the client was closed it
+// has ended at once.
 func (l *listener) Watch(ctx context.Context, s instrument.Sink) {
-	session, cancel := context.WithCancel(l.session.Ctx())
+	session, cancel := during(ctx, l.session)
 	defer cancel()
-	defer context.AfterFunc(ctx, cancel)()
 
 	renewals, _ := l.session.Client().KeepAlive(session, l.session.Lease())
 	for resp := range renewals {

@@ -10,6 +10,8 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
+
+	"github.com/leaderscope/leaderscope/internal/proxy"
 )
 
 func TestMain(m *testing.M) {
@@ -23,6 +25,21 @@ func TestMain(m *testing.M) {
 // server starts an etcd of one member on ports that the kernel chooses. stop
 // may be called before the test ends.
 func server(t *testing.T) (stop func(), c *clientv3.Client) {
+	t.Helper()
+	stop, address := started(t)
+	return stop, dialed(t, address)
+}
+
+// distant is a client of such a server whose connections a test can cut, and
+// one that is not cut off.
+func distant(t *testing.T) (far *clientv3.Client, way *proxy.Proxy, near *clientv3.Client) {
+	t.Helper()
+	_, address := started(t)
+	way = proxy.New(t, address)
+	return dialed(t, way.Address()), way, dialed(t, address)
+}
+
+func started(t *testing.T) (stop func(), address string) {
 	t.Helper()
 	cfg := embed.NewConfig()
 	cfg.Dir = t.TempDir()
@@ -45,10 +62,15 @@ func server(t *testing.T) (stop func(), c *clientv3.Client) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("etcd is not ready after 30 s")
 	}
-	c, err = clientv3.New(clientv3.Config{Endpoints: []string{e.Clients[0].Addr().String()}, Logger: zap.NewNop()})
+	return stop, e.Clients[0].Addr().String()
+}
+
+func dialed(t *testing.T, address string) *clientv3.Client {
+	t.Helper()
+	c, err := clientv3.New(clientv3.Config{Endpoints: []string{address}, Logger: zap.NewNop()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	return stop, c
+	return c
 }

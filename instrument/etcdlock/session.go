@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -13,9 +15,13 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// revokeTimeout bounds the clean-up after an attempt that failed or a term
-// that was lost. A lease that could not be revoked by then lapses by itself.
-const revokeTimeout = time.Second
+const (
+	// revokeTimeout bounds one request of a clean-up.
+	revokeTimeout = time.Second
+	// cleanUpWait is how long a call waits for a clean-up, so that where the
+	// backend answers nothing is left when the call returns.
+	cleanUpWait = 250 * time.Millisecond
+)
 
 // session is a concurrency.Session whose lease a keeper renews.
 type session struct {
@@ -25,6 +31,10 @@ type session struct {
 	// abandon ends the session and every call of etcd's own clean-up. It may
 	// be called more than once.
 	abandon context.CancelFunc
+
+	mu       sync.Mutex
+	clearing <-chan struct{} // closed when clear has ended; nil before it began
+	revoked  atomic.Bool     // by clear
 }
 
 // open asks for a lease of ttl. ctx bounds the asking, not the session, and so
@@ -47,47 +57,107 @@ func open(ctx context.Context, c *clientv3.Client, ttl time.Duration) (*session,
 		abandon()
 		return nil, err
 	}
-	context.AfterFunc(s.Ctx(), abandon)
+	go func() {
+		<-s.Done()
+		abandon()
+	}()
 	return &session{Session: s, client: c, keeper: k, abandon: abandon}, nil
 }
 
-// release gives the lock back and ends the lease. That etcd deletes a key
-// says nothing about whose it was; that the server knows no such lease does.
+// release gives the lock back and ends the lease. A key that is not the one
+// that won was lost before, and so was a lease that the server does not know.
 // The key of a session that has ended goes with its lease.
 func (s *session) release(ctx context.Context, c candidate) error {
-	var err error
+	if s.gone(ctx) {
+		return nil
+	}
+	err := s.giveBack(ctx, c)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, rpctypes.ErrLeaseNotFound):
+		err = errors.Join(instrument.ErrSessionLost, err)
+	case !errors.Is(err, instrument.ErrSessionLost):
+		s.clear()
+	}
+	return fmt.Errorf("etcdlock: release: %w", err)
+}
+
+func (s *session) giveBack(ctx context.Context, c candidate) error {
 	if ended(s.Session) {
 		ctx, cancel := context.WithTimeout(ctx, revokeTimeout)
 		defer cancel()
-		err = s.revoke(ctx)
-	} else {
-		err = errors.Join(c.release(ctx), s.revoke(ctx))
+		return s.revoke(ctx)
 	}
-	switch {
-	case errors.Is(err, rpctypes.ErrLeaseNotFound):
-		return fmt.Errorf("etcdlock: release: %w", errors.Join(instrument.ErrSessionLost, err))
-	case err != nil:
-		return fmt.Errorf("etcdlock: release: %w", err)
+	deleted := deleteOwn(ctx, s.client, c.owner(), c.key())
+	if err := s.revoke(ctx); err != nil {
+		return err
 	}
-	return nil
+	if errors.Is(deleted, errDeleted) {
+		return deleted
+	}
+	return nil // the key went with the lease, if not before
 }
 
 // discard ends a session that holds nothing, so that its key does not stand
 // in the others' way, and does not wait for a backend that is out of reach.
-func (s *session) discard(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, revokeTimeout)
-	defer cancel()
-	err := s.revoke(ctx)
-	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
-		return nil
+func (s *session) discard() {
+	select {
+	case <-s.clear():
+	case <-time.After(cleanUpWait):
 	}
-	return err
+}
+
+// clear revokes the lease in the background, and its keys with it, until the
+// server has it no more, or says that it will not.
+func (s *session) clear() (cleared <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.clearing == nil {
+		done := make(chan struct{})
+		s.clearing = done
+		go func() {
+			defer close(done)
+			s.revoked.Store(repeat(s.client.Ctx(), s.revoke) == nil)
+		}()
+	}
+	return s.clearing
+}
+
+// gone waits for clear, if that runs, and reports whether it revoked the lease.
+func (s *session) gone(ctx context.Context) bool {
+	s.mu.Lock()
+	clearing := s.clearing
+	s.mu.Unlock()
+	if clearing == nil {
+		return false
+	}
+	select {
+	case <-clearing:
+	case <-ctx.Done():
+	}
+	return s.revoked.Load()
 }
 
 func (s *session) revoke(ctx context.Context) error {
 	s.Orphan()
 	_, err := s.client.Revoke(ctx, s.Lease())
 	return err
+}
+
+// repeat makes a request until it has an answer, or ctx ends.
+func repeat(ctx context.Context, request func(context.Context) error) error {
+	for wait := sweepAfter; ; wait = min(2*wait, sweepAtMost) {
+		asking, cancel := context.WithTimeout(ctx, revokeTimeout)
+		err := request(asking)
+		cancel()
+		if err == nil || !passing(err) {
+			return err
+		}
+		if !sleepUntil(ctx, time.Now().Add(wait)) {
+			return ctx.Err()
+		}
+	}
 }
 
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }

@@ -2,9 +2,11 @@ package etcdlock
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/concurrency"
 )
 
 const (
@@ -18,69 +20,74 @@ const (
 	sweepAtMost = 2 * time.Second
 )
 
-// sweep looks in the background for a key that a failed attempt left.
-type sweep struct{ stop, stopped chan struct{} }
-
-// sweep deletes the key that a failed attempt may have left in the queue, where
-// it would keep others out for as long as the session lives. The attempt's
-// context is over, so the requests have one of their own. Without an answer, or
-// while the key may still be created, it continues in the background.
-func (b *borrowed) sweep() {
-	deleted, err := b.deleteLeft()
-	if deleted {
-		return
-	}
-	s := &sweep{make(chan struct{}), make(chan struct{})}
-	b.mu.Lock()
-	b.sweeping = s
-	b.mu.Unlock()
-	go func() {
-		defer close(s.stopped)
-		b.sweepUntil(s.stop, err == nil)
-	}()
+// background deletes what an attempt or a term has left on the caller's
+// session. The next attempt has the same key and stops it before.
+type background struct {
+	mu      sync.Mutex
+	cancel  context.CancelFunc
+	stopped chan struct{}
 }
 
-// sweepUntil ends when the key was deleted, when it was not there for the
-// settle time after the first answer, with the session, or with stop.
-func (b *borrowed) sweepUntil(stop <-chan struct{}, answered bool) {
-	first := time.Now()
-	for wait := sweepAfter; !answered || time.Since(first) < settleTime; wait = min(2*wait, sweepAtMost) {
-		select {
-		case <-time.After(wait):
-		case <-stop:
-			return
-		case <-b.session.Ctx().Done():
-			return
-		}
-		deleted, err := b.deleteLeft()
+// start runs work until it ends, the session ends, or stop is called.
+func (b *background) start(s *concurrency.Session, work func(context.Context)) (stopped <-chan struct{}) {
+	b.stop()
+	ctx, cancel := during(context.Background(), s)
+	done := make(chan struct{})
+	b.mu.Lock()
+	b.cancel, b.stopped = cancel, done
+	b.mu.Unlock()
+	go func() {
+		defer close(done)
+		defer cancel()
+		work(ctx)
+	}()
+	return done
+}
+
+// stop waits for the work to end.
+func (b *background) stop() {
+	b.mu.Lock()
+	cancel, stopped := b.cancel, b.stopped
+	b.mu.Unlock()
+	if cancel != nil {
+		cancel()
+		<-stopped
+	}
+}
+
+// sweep deletes the key that a failed attempt may have left in the queue, where
+// it would keep others out for as long as the session lives. Without an answer,
+// or while the key may still be created, it continues in the background.
+func (b *borrowed) sweep() {
+	select {
+	case <-b.left.start(b.session, b.sweepUntilGone):
+	case <-time.After(cleanUpWait):
+	}
+}
+
+// sweepUntilGone ends when the key was deleted, when it was not there for the
+// settle time after the first answer, or with ctx.
+func (b *borrowed) sweepUntilGone(ctx context.Context) {
+	var first time.Time // answer
+	for wait := sweepAfter; first.IsZero() || time.Since(first) < settleTime; wait = min(2*wait, sweepAtMost) {
+		deleted, err := b.deleteLeft(ctx)
 		if deleted {
 			return
 		}
-		if !answered && err == nil {
-			answered, first = true, time.Now()
+		if err == nil && first.IsZero() {
+			first = time.Now()
 		}
-	}
-}
-
-// stopSweep ends the sweep before the next attempt, whose key is the same, and
-// waits for its last request: revokeTimeout at most. That attempt sweeps again
-// if it fails.
-func (b *borrowed) stopSweep() {
-	b.mu.Lock()
-	s := b.sweeping
-	b.sweeping = nil
-	b.mu.Unlock()
-	if s != nil {
-		close(s.stop)
-		<-s.stopped
+		if !sleepUntil(ctx, time.Now().Add(wait)) {
+			return
+		}
 	}
 }
 
 // deleteLeft deletes the session's key, unless a term holds it. It asks for the
 // revision first: a deletion that arrives late must not hit the key of a later
 // attempt.
-func (b *borrowed) deleteLeft() (deleted bool, err error) {
-	ctx, cancel := context.WithTimeout(b.session.Ctx(), revokeTimeout)
+func (b *borrowed) deleteLeft(ctx context.Context) (deleted bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, revokeTimeout)
 	defer cancel()
 	key, err := b.candidate.leftKey(ctx)
 	if err != nil || key == "" {
@@ -92,8 +99,8 @@ func (b *borrowed) deleteLeft() (deleted bool, err error) {
 		return false, err
 	}
 	created := resp.Kvs[0].CreateRevision
-	if uint64(created) <= b.holds.Load() {
-		return true, nil // another attempt won it
+	if held(b.session, key, created) {
+		return true, nil
 	}
 	_, err = client.Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(key), "=", created)).Then(clientv3.OpDelete(key)).Commit()
 	return err == nil, err

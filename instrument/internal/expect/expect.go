@@ -4,6 +4,8 @@ package expect
 
 import (
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -55,4 +57,29 @@ func Whole(t testing.TB, m *instrument.Middleware, at string, want electtest.Ser
 // the test.
 func Bubble(t *testing.T, name string, test func(t *testing.T)) {
 	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+}
+
+// Counts compares the series of Lock that do not measure time with those of an
+// election that has done nothing, and what changed since: for tests on the wall
+// clock. What changed names is compared in any case; a histogram that has
+// observed nothing is absent.
+func Counts(t testing.TB, m *instrument.Middleware, at string, fresh, changed electtest.Series) {
+	t.Helper()
+	if diff := CountsDiff(m, fresh, changed); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", at, diff)
+	}
+}
+
+// CountsDiff is what Counts reports; empty when there is no difference.
+func CountsDiff(m *instrument.Middleware, fresh, changed electtest.Series) string {
+	want, got := fresh.With(changed), electtest.Read(m, Lock)
+	measured := cmpopts.IgnoreMapEntries(func(key string, _ float64) bool {
+		if _, named := changed[key]; named {
+			return false
+		}
+		return strings.HasSuffix(key, "_sum") || slices.ContainsFunc([]string{"_bucket{", "_timestamp_", "_headroom_", "_age_", "work_after_loss"},
+			func(part string) bool { return strings.Contains(key, part) })
+	})
+	maps.DeleteFunc(want, func(key string, n float64) bool { return n == 0 && strings.HasSuffix(key, "_count") })
+	return cmp.Diff(want, got, measured)
 }
