@@ -14,7 +14,7 @@ import (
 
 // A service that leads for as long as it can, and campaigns again when its
 // term has ended.
-func ExampleNewElection() {
+func Example() {
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"localhost:2379"}})
 	if err != nil {
 		log.Fatal(err)

@@ -57,7 +57,7 @@ func TestTheEndOfACallersLeaseIsNotTooLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Orphan)
-	renewed, err := c.KeepAlive(s.Ctx(), s.Lease())
+	renewed, err := c.KeepAlive(t.Context(), s.Lease())
 	if err != nil {
 		t.Fatal(err)
 	}
