@@ -10,7 +10,7 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
-	"github.com/leaderscope/leaderscope/internal/expect"
+	"github.com/leaderscope/leaderscope/instrument/internal/expect"
 )
 
 func TestATermWhoseKeyIsDeletedIsLostAtOnceAlthoughItsSessionLives(t *testing.T) {

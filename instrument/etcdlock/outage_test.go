@@ -11,7 +11,7 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
-	"github.com/leaderscope/leaderscope/internal/expect"
+	"github.com/leaderscope/leaderscope/instrument/internal/expect"
 )
 
 // long is a lease that does not end during a test.
@@ -77,7 +77,7 @@ func TestAStandbyOutlivesAReconnectAndACompaction(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			way.Restore()
+			way.Resume()
 			if _, err := far.Get(t.Context(), "/other"); err != nil {
 				t.Fatal(err)
 			}
@@ -111,9 +111,9 @@ func TestAnAttemptWithoutAnAnswerEndsWithItsContextAndLeavesNothing(t *testing.T
 			if waiting(name) {
 				failed = start(ctx, a)
 				waiter(t, near, "/silent/")
-				way.Silence()
+				way.Block()
 			} else {
-				way.Silence()
+				way.Block()
 				failed = start(ctx, a)
 				time.Sleep(50 * time.Millisecond) // for the request to be on its way
 			}
@@ -130,7 +130,7 @@ func TestAnAttemptWithoutAnAnswerEndsWithItsContextAndLeavesNothing(t *testing.T
 			if _, err := a.Acquire(again); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("the next attempt: got %v, want its deadline", err)
 			}
-			way.Restore()
+			way.Resume()
 			if !becomes(t, func() bool { return keys(t, near, "/silent/") == 1 }) {
 				t.Errorf("%d keys, want the leader's alone", keys(t, near, "/silent/"))
 			}
@@ -148,7 +148,7 @@ func TestAReleaseWithoutAnAnswerFailsAndIsMadeInTheBackground(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			way.Silence()
+			way.Block()
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer cancel()
 			asked := time.Now()
@@ -166,7 +166,7 @@ func TestAReleaseWithoutAnAnswerFailsAndIsMadeInTheBackground(t *testing.T) {
 				"leader_fencing_token_regressions_total": 0, "leader_fencing_token": token(term),
 			}
 			expect.Counts(t, m, "after the release", expect.Fresh(t), failed)
-			way.Restore()
+			way.Resume()
 			if !becomes(t, func() bool { return keys(t, near, "/release") == 0 }) {
 				t.Error("the key stayed")
 			}
@@ -186,7 +186,7 @@ func TestRenewalsWithoutAnAnswerAreNoLoss(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	way.Silence()
+	way.Block()
 	<-term.Context().Done()
 	got := electtest.Read(m, expect.Lock)
 	late, ok := got[`leader_renewals_total{result="timeout"}`], got[`leader_renewals_total{result="ok"}`]

@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
-	"github.com/leaderscope/leaderscope/internal/proxy"
+	"github.com/leaderscope/leaderscope/instrument/internal/tcpproxy"
 )
 
 func TestMain(m *testing.M) {
@@ -32,10 +32,10 @@ func server(t *testing.T) (stop func(), c *clientv3.Client) {
 
 // distant is a client of such a server whose connections a test can cut, and
 // one that is not cut off.
-func distant(t *testing.T) (far *clientv3.Client, way *proxy.Proxy, near *clientv3.Client) {
+func distant(t *testing.T) (far *clientv3.Client, way *tcpproxy.Proxy, near *clientv3.Client) {
 	t.Helper()
 	_, address := started(t)
-	way = proxy.New(t, address)
+	way = tcpproxy.New(t, address)
 	return dialed(t, way.Address()), way, dialed(t, address)
 }
 

@@ -3,6 +3,9 @@
 // deletes it by revision when it stops. Each elector is an
 // [instrument.Acquirer].
 //
+//	elector := natskv.NewElection(kv, "reconciler", "replica-1")
+//	err := election.Run(ctx, elector, work)
+//
 // The length of the lease is the TTL of the bucket. The TTL of a single key
 // would not do: the first update drops it, and the key stays for ever.
 //

@@ -14,7 +14,7 @@ import (
 
 // A service that leads for as long as it can, and campaigns again when its
 // term has ended.
-func ExampleNew() {
+func Example() {
 	nc, err := nats.Connect(nats.DefaultURL)
 	if err != nil {
 		log.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -14,68 +15,84 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// errGaveUp is the cause of a term whose key was not updated in time.
-var errGaveUp = fmt.Errorf("natskv: key was not updated in time: %w", instrument.ErrGaveUp)
+// Why a term was lost, or stopped.
+var (
+	errGaveUp  = fmt.Errorf("natskv: key was not updated in time: %w", instrument.ErrGaveUp)
+	errDeleted = fmt.Errorf("natskv: key was deleted: %w", instrument.ErrSessionLost)
+	errTaken   = fmt.Errorf("natskv: another wrote the key: %w", instrument.ErrContended)
+	errClosed  = fmt.Errorf("natskv: connection was closed: %w", context.Canceled)
+)
 
 // errMoving says that a write of ours overtook another of ours.
 var errMoving = errors.New("natskv: key changed while it was written")
 
-// discardTimeout bounds the deletion of a key after the keeper gave up. A key
-// that could not be deleted by then goes with its TTL.
-const discardTimeout = time.Second
+const (
+	// discardTimeout bounds the deletion of a key after the keeper gave up, and
+	// each request of a clean-up.
+	discardTimeout = time.Second
+	// endless is the length of a lease that its holder alone can give back.
+	endless = time.Duration(math.MaxInt64)
+	// lookEvery is how often a bucket without a TTL is asked whether it has one.
+	lookEvery = 5 * time.Second
+)
 
-// endless is the length of a lease that its holder alone can give back.
-const endless = time.Duration(math.MaxInt64)
-
-// keeper updates the key for as long as the term lasts.
+// keeper updates the key for as long as the term lasts, and watches it.
 type keeper struct {
-	kv      jetstream.KeyValue
-	key     string
+	*bucketKey
 	value   []byte
-	ttl     time.Duration // 0: the key stays
-	fencing uint64        // the revision that won
+	fencing uint64 // the revision that won
 	stop    context.CancelFunc
 	stopped chan struct{}
+	deleted atomic.Bool // by a release, or its clean-up
+	asked   atomic.Bool // a release may have deleted it
 
 	mu       sync.Mutex
+	ttl      time.Duration // 0: the key stays
 	revision uint64
-	end      time.Time
-	cause    error // why the term was lost
+	end      time.Time // zero: the key stays
+	cause    error     // why the term was lost
 	sink     instrument.Sink
 }
 
-func newKeeper(kv jetstream.KeyValue, key string, value []byte, revision uint64, asked time.Time, ttl time.Duration) *keeper {
+func newKeeper(b *bucketKey, value []byte, revision uint64, asked time.Time, ttl time.Duration) *keeper {
 	ctx, stop := context.WithCancel(context.Background())
-	k := &keeper{
-		kv: kv, key: key, value: value, ttl: ttl, fencing: revision, revision: revision,
-		stop: stop, stopped: make(chan struct{}),
-	}
-	if ttl <= 0 {
-		close(k.stopped)
-		return k
-	}
-	k.end = asked.Add(ttl)
+	k := &keeper{bucketKey: b, value: value, fencing: revision, revision: revision, stop: stop, stopped: make(chan struct{})}
+	k.counts(asked, ttl)
 	go k.keep(ctx)
 	return k
 }
 
 func (k *keeper) lease() instrument.Lease {
-	options := []instrument.LeaseOption{instrument.Token(k.fencing), instrument.GrantedFrom(k.length)}
-	if k.ttl > 0 {
-		options = append(options, instrument.ExpiryFrom(k.Expiry), instrument.WatchWith(k.Watch))
+	return instrument.NewLease(k.release,
+		instrument.Token(k.fencing), instrument.ExpiryFrom(k.Expiry), instrument.GrantedFrom(k.length), instrument.WatchWith(k.Watch))
+}
+
+// counts has the lease count from a request that was answered.
+func (k *keeper) counts(sent time.Time, ttl time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.ttl, k.end = max(ttl, 0), time.Time{}
+	if ttl > 0 {
+		k.end = sent.Add(ttl)
 	}
-	return instrument.NewLease(k.release, options...)
 }
 
 // length is that of the bucket, whatever the program declares.
 func (k *keeper) length() time.Duration {
-	if k.ttl <= 0 {
-		return endless
+	if ttl := k.bucketTTL(); ttl > 0 {
+		return ttl
 	}
+	return endless
+}
+
+func (k *keeper) bucketTTL() time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	return k.ttl
 }
 
-// Expiry is the instant just before the last good request, plus the TTL.
+// Expiry is the instant just before the last good request, plus the TTL; zero
+// where the key stays.
 func (k *keeper) Expiry() time.Time {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -99,26 +116,30 @@ func (k *keeper) Watch(ctx context.Context, s instrument.Sink) {
 // end on, and the work needs a moment to stop.
 func (k *keeper) keep(ctx context.Context) {
 	defer close(k.stopped)
-	next := k.Expiry().Add(-2 * k.ttl / 3)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	causes, next := k.observe(ctx), k.due(time.Now())
 	for {
-		last := k.Expiry().Add(-k.ttl / 10)
-		if !sleepUntil(ctx, earlier(next, last)) {
+		cause := k.await(ctx, causes, next)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case cause != nil:
+			k.lose(cause)
 			return
 		}
 		sent := time.Now()
-		if !sent.Before(last) {
-			k.lose(errGaveUp)
-			return
-		}
-		end, err := k.renew(ctx, sent, last)
+		err := k.renew(ctx, sent)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
-			k.report().Renewed(instrument.Renewal{Sent: sent, Expiry: end, Granted: k.ttl})
-			next = sent.Add(k.ttl / 3)
+			next = k.due(sent)
 		case errors.Is(err, errGaveUp):
 			k.lose(err)
+			return
+		case isConnectionClosed(err):
+			k.lose(errClosed)
 			return
 		default:
 			k.report().RenewalFailedSince(sent, err)
@@ -126,33 +147,103 @@ func (k *keeper) keep(ctx context.Context) {
 				k.lose(err)
 				return
 			}
-			next = sent.Add(k.ttl / 6)
+			next = sent.Add(k.due(sent).Sub(sent) / 2)
 		}
 	}
 }
 
-// renew updates the key once and waits a third of the TTL for the answer, but
-// not beyond last. It returns the new end of the lease.
-func (k *keeper) renew(ctx context.Context, sent, last time.Time) (end time.Time, err error) {
-	ctx, cancel := context.WithDeadline(ctx, earlier(sent.Add(k.ttl/3), last))
-	defer cancel()
-	var revision uint64
-	err = k.byRevision(ctx, func(old uint64) (err error) {
-		revision, err = k.kv.Update(ctx, k.key, k.value, old)
-		return err
-	})
-	if err != nil {
-		return time.Time{}, err
+// due is when the next update is, after one that was sent at that time. Where
+// the key stays there is nothing but the TTL of the bucket to look at.
+func (k *keeper) due(sent time.Time) time.Time {
+	if ttl := k.bucketTTL(); ttl > 0 {
+		return sent.Add(ttl / 3)
 	}
-	late := !time.Now().Before(last)
+	return sent.Add(lookEvery)
+}
+
+// last is when the keeper gives up.
+func (k *keeper) last() time.Time {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.revision = revision
-	if late {
-		return time.Time{}, errGaveUp
+	if k.ttl <= 0 {
+		return time.Now().Add(lookEvery)
 	}
-	k.end = sent.Add(k.ttl)
-	return k.end, nil
+	return k.end.Add(-k.ttl / 10)
+}
+
+// await waits until the next update is due. It returns why the term is lost, if
+// that is known before.
+func (k *keeper) await(ctx context.Context, causes <-chan error, next time.Time) (cause error) {
+	timer := time.NewTimer(time.Until(earlier(next, k.last())))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-timer.C:
+		return nil
+	case cause := <-causes:
+		return cause
+	}
+}
+
+// renew updates the key once and waits a third of the TTL for the answer, but
+// not beyond the instant at which the keeper gives up. It asks for the TTL of
+// the bucket at the same time, which may have been changed.
+func (k *keeper) renew(ctx context.Context, sent time.Time) error {
+	last, ttl := k.last(), k.bucketTTL()
+	if !sent.Before(last) {
+		return errGaveUp
+	}
+	ctx, cancel := context.WithDeadline(ctx, earlier(k.due(sent), last))
+	defer cancel()
+	asked := k.asking(ctx, ttl)
+	if ttl > 0 {
+		if err := k.update(ctx); err != nil {
+			return err
+		}
+	}
+	granted := <-asked
+	if granted > 0 && ttl <= 0 { // from now on the key goes unless it is updated
+		if err := k.update(ctx); err != nil {
+			return err
+		}
+	}
+	if !time.Now().Before(last) {
+		return errGaveUp
+	}
+	if granted <= 0 && ttl <= 0 {
+		return nil
+	}
+	k.counts(sent, granted)
+	k.report().Renewed(instrument.Renewal{Sent: sent, Expiry: k.Expiry(), Granted: k.length()})
+	return nil
+}
+
+// asking hands over the TTL of the bucket; the last one that is known if there
+// is no answer.
+func (k *keeper) asking(ctx context.Context, known time.Duration) <-chan time.Duration {
+	asked := make(chan time.Duration, 1)
+	go func() {
+		ttl, err := k.store.ttl(ctx)
+		if err != nil {
+			ttl = known
+		}
+		asked <- ttl
+	}()
+	return asked
+}
+
+func (k *keeper) update(ctx context.Context) error {
+	return k.byRevision(ctx, func(old uint64) error {
+		revision, err := k.store.update(ctx, k.key, k.value, old)
+		if err != nil {
+			return err
+		}
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.revision = revision
+		return nil
+	})
 }
 
 // byRevision writes at the last revision that is known. Another revision need
@@ -163,44 +254,22 @@ func (k *keeper) byRevision(ctx context.Context, write func(revision uint64) err
 	revision := k.revision
 	k.mu.Unlock()
 	err := write(revision)
-	if !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+	if !isWrongRevision(err) {
 		return err
 	}
-	entry, err := k.kv.Get(ctx, k.key)
+	entry, err := k.store.get(ctx, k.key)
 	switch {
 	case errors.Is(err, jetstream.ErrKeyNotFound):
-		return fmt.Errorf("key is gone: %w", instrument.ErrSessionLost)
+		return errDeleted
 	case err != nil:
 		return err // unknown is not lost
 	case !bytes.Equal(entry.Value(), k.value):
-		return instrument.ErrContended
+		return errTaken
 	}
-	if err := write(entry.Revision()); !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+	if err := write(entry.Revision()); !isWrongRevision(err) {
 		return err
 	}
 	return errMoving
-}
-
-// release deletes the key. A key that is not ours any more stays. After giving
-// up it does not wait long for a server that is out of reach.
-func (k *keeper) release(ctx context.Context) error {
-	k.stop()
-	<-k.stopped
-	switch cause := k.lossCause(); {
-	case errors.Is(cause, errGaveUp):
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, discardTimeout)
-		defer cancel()
-	case cause != nil:
-		return fmt.Errorf("natskv: release: %w", errors.Join(instrument.ErrSessionLost, cause))
-	}
-	err := k.byRevision(ctx, func(revision uint64) error {
-		return k.kv.Delete(ctx, k.key, jetstream.LastRevision(revision))
-	})
-	if err != nil {
-		return fmt.Errorf("natskv: release: %w", err)
-	}
-	return nil
 }
 
 // lose tells the term, now or once it watches.
@@ -223,17 +292,6 @@ func (k *keeper) report() instrument.Sink {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.sink
-}
-
-func sleepUntil(ctx context.Context, t time.Time) bool {
-	timer := time.NewTimer(time.Until(t))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -17,35 +17,49 @@ import (
 // NewElection campaigns for key and waits until it wins. holder is what others read
 // in the key; a random word that marks the term follows it, after a space.
 //
-// The key is updated every third of the bucket's TTL. A holder whose updates
-// fail gives up a tenth of the TTL before the key may go, so that its work can
-// stop in time. A bucket without a TTL makes a lock that only its holder can
-// give back: it has no end, and nothing is renewed.
+// The key is updated every third of the bucket's TTL, and watched: the term is
+// lost at once when the key is deleted or another writes it. A holder whose
+// updates fail gives up a tenth of the TTL before the key may go, so that its
+// work can stop in time. A bucket without a TTL makes a lock that only its
+// holder can give back: it has no end, and nothing is renewed.
+//
+// It is safe for concurrent use, as all that this package makes.
 func NewElection(kv jetstream.KeyValue, key, holder string) instrument.Acquirer {
-	return &elector{kv: kv, key: key, holder: holder, waits: true}
+	return newElector(newStore(kv), key, holder, true)
 }
 
 // NewTryElection takes key, or returns [jetstream.ErrKeyExists], wrapped, at once. See
 // [NewElection] for holder and the lease.
 func NewTryElection(kv jetstream.KeyValue, key, holder string) instrument.Acquirer {
-	return &elector{kv: kv, key: key, holder: holder}
+	return newElector(newStore(kv), key, holder, false)
 }
 
 type elector struct {
-	kv          jetstream.KeyValue
-	key, holder string
-	waits       bool
+	*bucketKey
+	holder string
+	waits  bool
 }
 
-// Classify names the reason of an error of Acquire. A revision that does not
-// match is tested for first: on a bucket with one replica it is also an
-// ErrKeyExists. A deadline is the caller's, which the caller's context tells,
-// or that of a server that does not answer.
+// bucketKey is a key, and what was left of it.
+type bucketKey struct {
+	store       store
+	key         string
+	withdrawals *withdrawals
+}
+
+func newElector(s store, key, holder string, waits bool) *elector {
+	return &elector{bucketKey: &bucketKey{store: s, key: key, withdrawals: &withdrawals{store: s, key: key}}, holder: holder, waits: waits}
+}
+
+// Classify names the reason of an error of Acquire, Renew or Release. A
+// revision that does not match means that another wrote the key. A deadline is
+// the caller's, which the caller's context tells, or that of a server that does
+// not answer.
 func (e *elector) Classify(err error) (instrument.Reason, bool) {
 	switch {
-	case errors.Is(err, jetstream.ErrKeyRevisionMismatch):
+	case errors.Is(err, instrument.ErrSessionLost):
 		return instrument.SessionLost, true
-	case errors.Is(err, jetstream.ErrKeyExists):
+	case errors.Is(err, instrument.ErrContended), errors.Is(err, jetstream.ErrKeyExists), isWrongRevision(err):
 		return instrument.Contended, true
 	case fromServer(err), isAny(err, noServer), errors.Is(err, context.DeadlineExceeded):
 		return instrument.BackendError, true
@@ -58,7 +72,7 @@ func (e *elector) Classify(err error) (instrument.Reason, bool) {
 var noServer = []error{
 	nats.ErrTimeout, nats.ErrNoResponders, nats.ErrNoServers, nats.ErrConnectionClosed, nats.ErrConnectionDraining,
 	nats.ErrConnectionReconnecting, nats.ErrDisconnected, nats.ErrStaleConnection, nats.ErrReconnectBufExceeded,
-	nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrAccountAuthExpired, nats.ErrPermissionViolation,
+	nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrAccountAuthExpired,
 	jetstream.ErrNoStreamResponse, jetstream.ErrBucketNotFound, jetstream.ErrStreamNotFound,
 	jetstream.ErrJetStreamNotEnabled, jetstream.ErrJetStreamNotEnabledForAccount,
 }
@@ -73,51 +87,64 @@ func isAny(err error, targets []error) bool {
 	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
+// The codes by which a server says that a key is not at the revision that the
+// request named: of a bucket with one replica, and of one with several. The
+// client has names for them in some versions only.
+const (
+	wrongLastSequence           jetstream.ErrorCode = 10071
+	wrongLastSequenceReplicated jetstream.ErrorCode = 10164
+)
+
+func isWrongRevision(err error) bool {
+	answer, ok := errors.AsType[jetstream.JetStreamError](err)
+	if !ok || answer.APIError() == nil {
+		return false
+	}
+	code := answer.APIError().ErrorCode
+	return code == wrongLastSequence || code == wrongLastSequenceReplicated
+}
+
 func (e *elector) Acquire(ctx context.Context) (instrument.Lease, error) {
-	ttl, err := e.ttl(ctx)
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ttl, err := e.store.ttl(ctx) // which may have been changed
 	if err != nil {
 		return nil, fmt.Errorf("natskv: ask for the bucket's TTL: %w", err)
 	}
-	w := &waiter{kv: e.kv, key: e.key, every: ttl / 3}
-	defer w.stop()
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	w := &waiter{bucketKey: e.bucketKey, every: ttl / 3}
 	for {
-		l, err := e.create(ctx, ttl)
+		k, err := e.create(ctx, ttl)
 		switch {
 		case err == nil:
-			return l.lease(), nil
+			return k.lease(), nil
 		case !e.waits || !errors.Is(err, jetstream.ErrKeyExists):
 			return nil, fmt.Errorf("natskv: %w", err)
 		}
-		if err := w.freed(ctx); err != nil {
+		if err := w.freed(watching); err != nil {
 			return nil, fmt.Errorf("natskv: %w", err)
 		}
 	}
 }
 
-// ttl is asked for by every attempt: the bucket's configuration may change.
-func (e *elector) ttl(ctx context.Context) (time.Duration, error) {
-	status, err := e.kv.Status(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return status.TTL(), nil
-}
-
 // create takes the key. Of two that find it deleted at once, the one that comes
-// late is told of the sequence, by a code of its own where the bucket has
-// replicas: the key exists.
+// late is told of the sequence: the key exists.
 func (e *elector) create(ctx context.Context, ttl time.Duration) (*keeper, error) {
 	value := []byte(e.holder + " " + rand.Text())
 	asked := time.Now()
-	revision, err := e.kv.Create(ctx, e.key, value)
-	if err == nil {
-		return newKeeper(e.kv, e.key, value, revision, asked, ttl), nil
-	}
-	if answer, ok := errors.AsType[*jetstream.APIError](err); ok && answer.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant && !errors.Is(err, jetstream.ErrKeyExists) {
+	revision, err := e.store.create(ctx, e.key, value)
+	switch {
+	case err == nil:
+		return newKeeper(e.bucketKey, value, revision, asked, ttl), nil
+	case isWrongRevision(err) && !errors.Is(err, jetstream.ErrKeyExists):
 		return nil, fmt.Errorf("%w: %w", jetstream.ErrKeyExists, err)
-	}
-	if unanswered(err) {
-		(&withdrawal{kv: e.kv, key: e.key, value: value}).start(ctx)
+	case unanswered(err):
+		select {
+		case <-e.withdrawals.add(value, nil):
+		case <-time.After(cleanUpWait):
+		}
 	}
 	return nil, err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/instrument/internal/tcpproxy"
 )
 
 const ttl = 2 * time.Second
@@ -159,9 +160,8 @@ func TestKeyThatAnotherTookIsLostAndLeftToIt(t *testing.T) {
 	if _, err := kv.Put(t.Context(), "leader", []byte("replica-2 other")); err != nil {
 		t.Fatal(err)
 	}
-	receive(t, s.lost)
-	if err := receive(t, s.failed); !errors.Is(err, instrument.ErrContended) {
-		t.Errorf("the renewal failed with %v", err)
+	if cause := receive(t, s.lost); !errors.Is(cause, instrument.ErrContended) {
+		t.Errorf("lost by %v", cause)
 	}
 	if err := lease.Release(t.Context()); !errors.Is(err, instrument.ErrSessionLost) {
 		t.Errorf("release: %v", err)
@@ -196,13 +196,13 @@ func TestTermEndsWithItsKeyWhenTheServerIsGone(t *testing.T) {
 func TestConnectionCutForLessThanTheLeaseIsNoLoss(t *testing.T) {
 	const ttl = 4 * time.Second
 	s := embedded(t)
-	p := newProxy(t, s.Addr().String())
-	lease := acquire(t, NewElection(bucket(t, client(t, "nats://"+p.address()), ttl), "leader", "replica-1"))
+	p := tcpproxy.New(t, s.Addr().String())
+	lease := acquire(t, NewElection(bucket(t, client(t, "nats://"+p.Address()), ttl), "leader", "replica-1"))
 	w := watch(t, lease)
 	time.Sleep(ttl / 4)
-	p.cut()
+	p.Cut()
 	receive(t, w.failed) // an update that waits in the client's buffer now
-	p.restore()
+	p.Resume()
 	receive(t, w.renewed)
 	receive(t, w.renewed)
 	if len(w.lost) != 0 {
@@ -216,16 +216,16 @@ func TestConnectionCutForLessThanTheLeaseIsNoLoss(t *testing.T) {
 func TestConnectionCutForMoreThanTheLeaseIsALossBeforeItsEnd(t *testing.T) {
 	s := embedded(t)
 	kv := bucket(t, client(t, s.ClientURL()), ttl)
-	p := newProxy(t, s.Addr().String())
-	lease := acquire(t, NewElection(bucket(t, client(t, "nats://"+p.address()), ttl), "leader", "replica-1"))
+	p := tcpproxy.New(t, s.Addr().String())
+	lease := acquire(t, NewElection(bucket(t, client(t, "nats://"+p.Address()), ttl), "leader", "replica-1"))
 	w := watch(t, lease)
-	p.cut()
+	p.Cut()
 	receive(t, w.lost)
 	if left := time.Until(lease.(instrument.Expirer).Expiry()); left < -ttl/2 {
 		t.Errorf("lost %v after the lease end", -left)
 	}
 	next := acquire(t, NewElection(kv, "leader", "replica-2"))
-	p.restore()
+	p.Resume()
 	_ = lease.Release(t.Context()) // and what waits in the buffer
 	time.Sleep(ttl)
 	if err := next.Release(t.Context()); err != nil {
@@ -246,26 +246,33 @@ func TestCallersContextEndsTheCampaign(t *testing.T) {
 
 // faulty is a bucket with one key whose answers a test delays or loses.
 type faulty struct {
-	jetstream.KeyValue
+	store
 	value    []byte
 	revision uint64
 	answer   func() error // after an update was applied
 	deleted  bool
+	length   time.Duration // the TTL of the bucket
 }
 
-func (f *faulty) Update(_ context.Context, _ string, value []byte, revision uint64) (uint64, error) {
+func (f *faulty) ttl(context.Context) (time.Duration, error) { return f.length, nil }
+
+func (f *faulty) watch(context.Context, string) (<-chan jetstream.KeyValueEntry, error) {
+	return nil, errors.New("not to be watched")
+}
+
+func (f *faulty) update(_ context.Context, _ string, value []byte, revision uint64) (uint64, error) {
 	if revision != f.revision {
-		return 0, jetstream.ErrKeyRevisionMismatch
+		return 0, &jetstream.APIError{ErrorCode: wrongLastSequenceReplicated}
 	}
 	f.value, f.revision = value, revision+1
 	return f.revision, f.answer()
 }
 
-func (f *faulty) Get(context.Context, string) (jetstream.KeyValueEntry, error) {
+func (f *faulty) get(context.Context, string) (jetstream.KeyValueEntry, error) {
 	return entry{value: f.value, revision: f.revision}, nil
 }
 
-func (f *faulty) Delete(context.Context, string, ...jetstream.KVDeleteOpt) error {
+func (f *faulty) delete(context.Context, string, uint64) error {
 	f.deleted = true
 	return nil
 }
@@ -282,8 +289,8 @@ func (e entry) Revision() uint64 { return e.revision }
 // keeping runs a keeper with a lease of 15 s in a bubble.
 func keeping(t *testing.T, f *faulty) (*keeper, *reports) {
 	t.Helper()
-	f.value, f.revision = []byte("mine"), 7
-	k := newKeeper(f, "leader", f.value, 7, time.Now(), 15*time.Second)
+	f.value, f.revision, f.length = []byte("mine"), 7, 15*time.Second
+	k := newKeeper(newElector(f, "leader", "replica-1", true).bucketKey, f.value, 7, time.Now(), f.length)
 	s := newSink()
 	go k.Watch(t.Context(), s.Sink)
 	synctest.Wait()
@@ -353,7 +360,10 @@ func TestErrorsHaveReasons(t *testing.T) {
 		ok   bool
 	}{
 		"the key exists":                  {jetstream.ErrKeyExists, instrument.Contended, true},
-		"another has written":             {jetstream.ErrKeyRevisionMismatch, instrument.SessionLost, true},
+		"another has written":             {&jetstream.APIError{ErrorCode: wrongLastSequence}, instrument.Contended, true},
+		"another has, with replicas":      {&jetstream.APIError{ErrorCode: wrongLastSequenceReplicated}, instrument.Contended, true},
+		"the key is gone":                 {errDeleted, instrument.SessionLost, true},
+		"the key is another's":            {errTaken, instrument.Contended, true},
 		"the server has no room":          {&jetstream.APIError{ErrorCode: 10077}, instrument.BackendError, true},
 		"there is no such bucket":         {jetstream.ErrBucketNotFound, instrument.BackendError, true},
 		"nobody answers the request":      {nats.ErrNoResponders, instrument.BackendError, true},

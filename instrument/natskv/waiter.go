@@ -7,27 +7,36 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// pollEvery is how often a standby looks at a key that has no TTL.
-const pollEvery = 5 * time.Second
-
 // waiter waits for a key to go. It watches for the deletion, and looks again
 // after a while all the same: a key that runs out is announced only by buckets
 // with markers, and not everybody may watch.
 type waiter struct {
-	kv    jetstream.KeyValue
-	key   string
-	every time.Duration
+	*bucketKey
+	every   time.Duration
+	updates <-chan jetstream.KeyValueEntry // nil without a watch
+	current bool                           // the watch has shown a value
+}
 
-	watcher jetstream.KeyWatcher
-	updates <-chan jetstream.KeyValueEntry
-	current bool // the watch has shown a value
+// start opens the watch unless there is one. It ends with ctx.
+func (w *waiter) start(ctx context.Context) {
+	if w.updates != nil {
+		return
+	}
+	watching, stop := context.WithCancel(ctx)
+	updates, err := w.open(watching, stop)
+	if err != nil {
+		stop()
+		return // looking now and then has to do
+	}
+	w.updates = updates
+	context.AfterFunc(ctx, stop)
 }
 
 // freed returns when the key may be free.
 func (w *waiter) freed(ctx context.Context) error {
 	w.start(ctx)
 	if w.every <= 0 {
-		w.every = pollEvery
+		w.every = lookEvery
 	}
 	timer := time.NewTimer(w.every)
 	defer timer.Stop()
@@ -50,23 +59,5 @@ func (w *waiter) freed(ctx context.Context) error {
 				w.current = true
 			}
 		}
-	}
-}
-
-// start opens the one watch of the campaign.
-func (w *waiter) start(ctx context.Context) {
-	if w.watcher != nil {
-		return
-	}
-	watcher, err := w.kv.Watch(ctx, w.key, jetstream.MetaOnly())
-	if err != nil {
-		return // looking now and then has to do
-	}
-	w.watcher, w.updates = watcher, watcher.Updates()
-}
-
-func (w *waiter) stop() {
-	if w.watcher != nil {
-		_ = w.watcher.Stop() // of a connection that is gone nothing is left to stop
 	}
 }

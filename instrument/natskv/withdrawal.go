@@ -1,9 +1,9 @@
 package natskv
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -11,58 +11,113 @@ import (
 )
 
 const (
-	// retryAfter is the time between two attempts.
+	// retryAfter is the time between two looks.
 	retryAfter = time.Second
-	// withdrawFor is for how long an unreachable server is retried.
-	withdrawFor = 10 * time.Minute
+	// settleTime is how long a request without an answer may still create its
+	// key, once the server answers.
+	settleTime = 5 * time.Second
+	// cleanUpWait is how long a call waits for a clean-up, so that where the
+	// server answers nothing is left when the call returns.
+	cleanUpWait = 250 * time.Millisecond
 )
 
-// withdrawal deletes a key whose creation was not answered: it may be there,
-// or come when the connection is back, without a holder.
-type withdrawal struct {
-	kv      jetstream.KeyValue
-	key     string
-	value   []byte
-	missing int // attempts that found no key
+// withdrawals delete a key that nobody holds: its creation, or its deletion,
+// was not answered. The key may be there, or come when the connection is back.
+// Attempts add up while the server is out of reach, and one look serves all.
+type withdrawals struct {
+	store store
+	key   string
+
+	mu      sync.Mutex
+	open    map[string]*withdrawal // by the value of the key
+	running bool
 }
 
-// unanswered reports whether the key may have been created all the same.
+type withdrawal struct {
+	missing time.Time // since the server answers without it; zero: it has not
+	done    chan struct{}
+	deleted func() // nil: nobody asks
+}
+
+// unanswered reports whether a write may have been made all the same.
 func unanswered(err error) bool {
 	_, answered := errors.AsType[jetstream.JetStreamError](err)
-	return !answered && !errors.Is(err, nats.ErrNoResponders) && !errors.Is(err, nats.ErrConnectionClosed)
+	return !answered && !errors.Is(err, nats.ErrNoResponders) && !isConnectionClosed(err)
 }
 
-// start makes one attempt, and continues in the background until it knows.
-func (w *withdrawal) start(ctx context.Context) {
-	ctx = context.WithoutCancel(ctx)
-	if w.attempt(ctx) {
-		return
+// add looks for the key with that value in the background until it is known
+// not to be there. done is closed then.
+func (w *withdrawals) add(value []byte, deleted func()) (done <-chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.open == nil {
+		w.open = map[string]*withdrawal{}
 	}
-	go func() {
-		for deadline := time.Now().Add(withdrawFor); time.Now().Before(deadline); {
-			time.Sleep(retryAfter)
-			if w.attempt(ctx) {
-				return
-			}
-		}
-	}()
+	one := &withdrawal{done: make(chan struct{}), deleted: deleted}
+	w.open[string(value)] = one
+	if !w.running {
+		w.running = true
+		go w.run()
+	}
+	return one.done
 }
 
-// attempt reports whether the key is not there and will not come. That it is
-// missing once shows little: the request may be on its way still, and a
-// replica that answers may be late.
-func (w *withdrawal) attempt(ctx context.Context) (done bool) {
-	ctx, cancel := context.WithTimeout(ctx, discardTimeout)
+func (w *withdrawals) run() {
+	for w.look() {
+		time.Sleep(retryAfter)
+	}
+}
+
+// look asks once, and reports whether something is left to look for.
+func (w *withdrawals) look() (more bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), discardTimeout)
 	defer cancel()
-	entry, err := w.kv.Get(ctx, w.key)
+	entry, err := w.store.get(ctx, w.key)
+	there := err == nil
 	switch {
+	case there && w.wants(entry):
+		err = w.store.delete(ctx, w.key, entry.Revision())
+		if err == nil {
+			w.close(string(entry.Value()), true)
+			there = false
+		}
 	case errors.Is(err, jetstream.ErrKeyNotFound):
-		w.missing++
-		return w.missing > 1
-	case err != nil:
-		return !unanswered(err)
-	case !bytes.Equal(entry.Value(), w.value):
-		return true
+		err = nil
 	}
-	return w.kv.Delete(ctx, w.key, jetstream.LastRevision(entry.Revision())) == nil
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for value, one := range w.open {
+		switch {
+		case err != nil && !unanswered(err) && !isWrongRevision(err):
+			w.closeLocked(value, false) // the server will not, or the connection is closed
+		case err != nil, there && value == string(entry.Value()):
+		case one.missing.IsZero():
+			one.missing = time.Now()
+		case time.Since(one.missing) >= settleTime:
+			w.closeLocked(value, false)
+		}
+	}
+	w.running = len(w.open) > 0
+	return w.running
+}
+
+func (w *withdrawals) wants(entry jetstream.KeyValueEntry) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.open[string(entry.Value())] != nil
+}
+
+func (w *withdrawals) close(value string, deleted bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closeLocked(value, deleted)
+}
+
+func (w *withdrawals) closeLocked(value string, deleted bool) {
+	one := w.open[value]
+	delete(w.open, value)
+	if deleted && one.deleted != nil {
+		one.deleted()
+	}
+	close(one.done)
 }

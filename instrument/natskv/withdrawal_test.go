@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/internal/tcpproxy"
 )
 
 // creating is a bucket with one key, of which the first answer to a Create is
@@ -22,27 +23,19 @@ type creating struct {
 	created time.Time
 }
 
-func (c *creating) Create(_ context.Context, _ string, value []byte, _ ...jetstream.KVCreateOpt) (uint64, error) {
+func (c *creating) create(_ context.Context, _ string, value []byte) (uint64, error) {
 	if c.late >= 0 {
 		c.value, c.revision, c.created = value, 7, time.Now().Add(c.late)
 	}
 	return 0, c.err
 }
 
-func (c *creating) Get(ctx context.Context, key string) (jetstream.KeyValueEntry, error) {
+func (c *creating) get(ctx context.Context, key string) (jetstream.KeyValueEntry, error) {
 	if c.value == nil || c.deleted || time.Now().Before(c.created) {
 		return nil, jetstream.ErrKeyNotFound
 	}
-	return c.faulty.Get(ctx, key)
+	return c.faulty.get(ctx, key)
 }
-
-func (c *creating) Status(context.Context) (jetstream.KeyValueStatus, error) {
-	return endlessBucket{}, nil
-}
-
-type endlessBucket struct{ jetstream.KeyValueStatus }
-
-func (endlessBucket) TTL() time.Duration { return 0 }
 
 func TestAKeyWhoseCreationWasNotAnsweredIsDeleted(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -60,7 +53,7 @@ func TestAKeyWhoseCreationWasNotAnsweredIsDeleted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				kv := &c.creating
-				if _, err := NewTryElection(kv, "leader", "replica-1").Acquire(t.Context()); !errors.Is(err, c.err) {
+				if _, err := newElector(kv, "leader", "replica-1", false).Acquire(t.Context()); !errors.Is(err, c.err) {
 					t.Errorf("got %v, want %v", err, c.err)
 				}
 				time.Sleep(time.Minute) // in which every attempt must have ended
@@ -76,26 +69,26 @@ func TestAKeyWhoseCreationWasNotAnsweredIsDeleted(t *testing.T) {
 // cutting loses the connection when a key is to be created, so that the
 // request waits in the client's buffer.
 type cutting struct {
-	jetstream.KeyValue
-	proxy *proxy
+	store
+	way *tcpproxy.Proxy
 }
 
-func (c *cutting) Create(ctx context.Context, key string, value []byte, opts ...jetstream.KVCreateOpt) (uint64, error) {
-	c.proxy.cut()
-	return c.KeyValue.Create(ctx, key, value, opts...)
+func (c *cutting) create(ctx context.Context, key string, value []byte) (uint64, error) {
+	c.way.Cut()
+	return c.store.create(ctx, key, value)
 }
 
 func TestAKeyWhoseAnswerAProxyLostIsDeleted(t *testing.T) {
 	s := embedded(t)
 	kv := bucket(t, client(t, s.ClientURL()), 0)
-	p := newProxy(t, s.Addr().String())
-	far := &cutting{KeyValue: bucket(t, client(t, "nats://"+p.address()), 0), proxy: p}
+	p := tcpproxy.New(t, s.Addr().String())
+	far := &cutting{store: newStore(bucket(t, client(t, "nats://"+p.Address()), 0)), way: p}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if _, err := NewElection(far, "leader", "replica-1").Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := newElector(far, "leader", "replica-1", true).Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("got %v, want the deadline", err)
 	}
-	p.restore()
+	p.Resume()
 	lease := acquire(t, NewElection(kv, "leader", "replica-2"))
 	time.Sleep(2 * retryAfter)
 	if err := lease.Release(t.Context()); err != nil {
@@ -104,8 +97,8 @@ func TestAKeyWhoseAnswerAProxyLostIsDeleted(t *testing.T) {
 }
 
 func TestTheRaceForADeletedKeyIsContentionAlsoInABucketWithReplicas(t *testing.T) {
-	for _, code := range []jetstream.ErrorCode{jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant} {
-		a := NewTryElection(&creating{err: &jetstream.APIError{ErrorCode: code}, late: -1}, "leader", "replica-1")
+	for _, code := range []jetstream.ErrorCode{wrongLastSequence, wrongLastSequenceReplicated} {
+		a := newElector(&creating{err: &jetstream.APIError{ErrorCode: code}, late: -1}, "leader", "replica-1", false)
 		_, err := a.Acquire(t.Context())
 		if reason, ok := classify(a, err); !ok || reason != instrument.Contended || !errors.Is(err, jetstream.ErrKeyExists) {
 			t.Errorf("%v is classified as %v, %v", err, reason, ok)
