@@ -237,21 +237,21 @@ func (e *Election) lossOf(l Lease, can capability) (lost <-chan struct{}, dead b
 // "unknown".
 
 func (m *Middleware) lostOf(n LossNotifier) (lost <-chan struct{}) {
-	defer m.contain(func() { lost = nil })
+	defer m.contain(func() {})
 	return n.Lost()
 }
 
 func (m *Middleware) tokenOf(f Fencer) (token uint64, ok bool) {
-	defer m.contain(func() { token, ok = 0, false })
+	defer m.contain(func() {})
 	return f.FencingToken()
 }
 
 func (m *Middleware) expiryOf(x Expirer) (end lock.Instant, endless bool) {
-	defer m.contain(func() { end, endless = 0, false })
+	defer m.contain(func() {})
 	return m.endOf(x.Expiry())
 }
 
 func (m *Middleware) grantedBy(g Granter) (length time.Duration) {
-	defer m.contain(func() { length = 0 })
+	defer m.contain(func() {})
 	return max(g.LeaseDuration(), 0)
 }

@@ -16,7 +16,7 @@ import (
 // database connection, and gRPC's Unavailable. The deadline of a context is
 // none: a library that waits for its turn gives it too.
 func (e *Election) isNetwork(err error) (is bool) {
-	defer e.m.contain(func() { is = false })
+	defer e.m.contain(func() {})
 	for _, target := range []error{syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn} {
 		if errors.Is(err, target) {
 			return true
@@ -40,7 +40,7 @@ const (
 // method GRPCStatus, whose result has a method Code, so that the core links no
 // gRPC.
 func (e *Election) grpcCode(err error) (code uint64, ok bool) {
-	defer e.m.contain(func() { code, ok = 0, false })
+	defer e.m.contain(func() {})
 	for ; err != nil; err = errors.Unwrap(err) {
 		method := reflect.ValueOf(err).MethodByName("GRPCStatus")
 		if !method.IsValid() || method.Type().NumIn() != 0 || method.Type().NumOut() != 1 {

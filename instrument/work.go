@@ -100,6 +100,6 @@ func (e *Election) is(err, target error) (is bool) {
 	if err == nil {
 		return false
 	}
-	defer e.m.contain(func() { is = false })
+	defer e.m.contain(func() {})
 	return errors.Is(err, target)
 }

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -52,6 +53,23 @@ func TestWhatBelongsToALockIsMarkedAndNothingElse(t *testing.T) {
 		}
 		if m.Stability() != want {
 			t.Errorf("%s is %q", m.Name(), m.Stability())
+		}
+	}
+}
+
+func TestUnitsAndKindsShowInTheNames(t *testing.T) {
+	for _, m := range All() {
+		if seconds := strings.Contains(m.Name(), "_seconds"); seconds != (m.Unit() == "s") {
+			t.Errorf("%s has unit %q", m.Name(), m.Unit())
+		}
+		if total := strings.HasSuffix(m.Name(), "_total"); total != (m.Kind() == Counter) {
+			t.Errorf("%s is a %s", m.Name(), m.Kind())
+		}
+		if ratio := strings.HasSuffix(m.Name(), "_ratio"); ratio != (m.Unit() == "1") {
+			t.Errorf("%s has unit %q", m.Name(), m.Unit())
+		}
+		if words := strings.ReplaceAll(m.OTel(), ".", "_"); !strings.HasPrefix(m.Name(), words) || !strings.HasPrefix(words, "leader_") {
+			t.Errorf("%s is %s to OpenTelemetry", m.Name(), m.OTel())
 		}
 	}
 }

@@ -170,12 +170,16 @@ func TestBuilders(t *testing.T) {
 		{"without targets nothing matches", classify.ContendedIs(), errDown, none},
 		{"a type", classify.ContendedAs[*errTaken](), fmt.Errorf("lock: %w", &errTaken{}), instrument.Contended},
 		{"another type", classify.ContendedAs[*errTaken](), &errNode{errDown}, none},
+		{"no SQL state", classify.SQLState(), errDown, none},
 		{"a reason of choice", classify.Is(instrument.Unknown, errDown), errDown, instrument.Unknown},
 		{"a type with a reason of choice", classify.As[*errNode](instrument.BackendError), &errNode{errDown}, instrument.BackendError},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			reason, ok := c.classify.Classify(c.err)
 			if !ok {
+				if reason != 0 {
+					t.Errorf("no opinion comes with the reason %d", reason)
+				}
 				reason = none
 			}
 			if reason != c.want {

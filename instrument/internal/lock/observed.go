@@ -85,13 +85,11 @@ func (s *State) FirstSight(o Seen) {
 }
 
 func (s *State) sightLength(t *Term, o Seen) {
-	length := s.lengthOf(o)
-	if length <= 0 || t.end == 0 {
-		t.sent = t.end // no length, no share of it
-		s.leaseSeen = s.leaseSeen || s.End(t) != 0
+	if t.end == 0 {
+		t.sent = 0
 		return
 	}
-	t.sent = t.end.Add(-length)
+	t.sent = t.end.Add(-s.lengthOf(o)) // without a length there is no share of it
 	s.learn(t, o.Length, false)
 }
 

@@ -61,6 +61,20 @@ var renewals = []scenario{
 		22s renew a ok end=39s asked => recorded left=18s renewed=ok:3 used=2/0.15
 		23s renew a ok end=41s asked => recorded a.end=41s expiry=41 renewed=ok:4 used=3/0.3
 	`},
+	{"only a renewal that succeeded revives a term, and none that was stopped", Params{Lease: lease}, `
+		10s begin => entered lease=30s pending=1
+		10s win a may-renew => a=held a.active=true a.end=40s acquired=1 active=1 expiry=40 left=30s took=1/0 won=10 pending=-
+		70s look-on => a=lapsed ended=40 over=expired:1 a.active=- active=- expiry=- left=-
+		71s renew a error sent=70s => not-recorded
+		72s renew a lost sent=70s => not-recorded
+		73s renew a ok sent=73s => recorded a=held a.active=true a.end=1m43s acquired=2 active=1 asked=1/0 expiry=103 left=30s renewed=ok:1 took=2/0 won=73
+		104s begin => entered ended=103 left=-1s overran=1 pending=1 unlogged=1 a.active=- active=-
+		104s win b => ends-a a=expired acquired=3 active=1 b=held b.active=true b.end=2m14s expiry=134 left=30s over=expired:2 ran=1/30 took=3/0 won=104 pending=-
+		140s look-on => b=lapsed ended=134 over=expired:3 active=- b.active=- expiry=- left=-
+		141s stop b => stopped
+		142s renew b ok sent=142s => not-recorded
+		143s released b ok => ended b.freed=true gave=ok:1 overran=2 ran=2/67 unlogged=2 used=1/1.23333
+	`},
 	{"a lease without an end", Params{}, `
 		10s begin => entered pending=1
 		10s win a renews endless length=30s => a=held a.active=true acquired=1 active=1 lease=30s seen=false took=1/0 won=10 pending=-
