@@ -21,25 +21,28 @@ func (b builder) annotations(d draft) map[string]string {
 	a["summary"] = d.summary
 	a["description"] = d.description
 	labels := b.scope.TargetLabels()
-	if !d.perJob {
+	if !b.about.perJob {
 		a["description"] += " " + b.lookUp()
 		labels = b.ScopeLabels
 	}
 	if b.RunbookBaseURL != "" {
-		a["runbook_url"] = strings.TrimSuffix(b.RunbookBaseURL, "/") + "/" + Prefix + d.name + ".md"
+		a["runbook_url"] = strings.TrimSuffix(b.RunbookBaseURL, "/") + "/" + Prefix + b.about.name + ".md"
 	}
 	if b.DashboardUID != "" {
-		a["dashboard_url"] = b.dashboardURL(d.panel, labels)
+		// A path means nothing to the reader of a mail.
+		if b.DashboardBaseURL != "" {
+			a["dashboard_url"] = b.dashboardURL(labels)
+		}
 		// Grafana wants both or neither.
 		a["__dashboardUid__"] = b.DashboardUID
-		a["__panelId__"] = strconv.Itoa(d.panel)
+		a["__panelId__"] = strconv.Itoa(b.about.panel)
 	}
 	return a
 }
 
 // dashboardURL links to a panel with the alert's labels chosen.
-func (b builder) dashboardURL(panel int, labels []string) string {
-	url := fmt.Sprintf("%s/d/%s?viewPanel=%d", strings.TrimSuffix(b.DashboardBaseURL, "/"), b.DashboardUID, panel)
+func (b builder) dashboardURL(labels []string) string {
+	url := fmt.Sprintf("%s/d/%s?viewPanel=%d", strings.TrimSuffix(b.DashboardBaseURL, "/"), b.DashboardUID, b.about.panel)
 	for _, l := range labels {
 		// A label that the series lack would choose the empty value.
 		url += fmt.Sprintf("{{ with $labels.%[1]s }}&var-%[1]s={{ . | urlquery }}{{ end }}", l)
@@ -69,7 +72,41 @@ func (b builder) lock() string { return "{{ $labels." + catalog.LockName.Name() 
 func (b builder) lookUp() string {
 	info := b.scope.Metric(catalog.ElectorInfo, query.Unequal(familyLabel, ""))
 	return b.withQuery(b.ScopeLabels, "max by ("+familyLabel+") (%s)", info, `The lock is of family {{ . | first | label "`+familyLabel+`" }}. `) +
-		"If the label is a hash, `gen-dashboards label --key-file FILE --key-id ID NAME` prints the label of a name."
+		"If the label is a hash, `gen-dashboards label --key-file FILE --key-id ID < NAMES` prints the labels of the names in a file."
+}
+
+// backend is the template of the label that names the backend, where the
+// replicas of the lock agree on one. It is asked for when an alert is made, so
+// that no rule pays for it, and for longer than a scrape may fail: the label
+// is part of the identity of the alert.
+func (b builder) backend() string {
+	info := b.scope.Metric(catalog.ElectorInfo, query.Unequal(backendLabel, ""))
+	return b.withQuery(b.ScopeLabels, "group by ("+backendLabel+") (last_over_time(%s[1h]))", info,
+		`{{ if eq (len .) 1 }}{{ . | first | label "`+backendLabel+`" }}{{ end }}`)
+}
+
+// topReason names the commonest answer to attempts in a window.
+func (b builder) topReason(window string) string {
+	return b.topOf(catalog.NotAcquired, "reason", window, "Most attempts that failed in the last "+window+" ended as ")
+}
+
+// topCause names the commonest end of terms in a window.
+func (b builder) topCause(window string) string {
+	return b.topOf(catalog.TermsEnded, "cause", window, "Most terms ended as ")
+}
+
+func (b builder) topOf(m *catalog.Metric, label, window, intro string) string {
+	return b.withQuery(b.ScopeLabels, "topk(1, sum by ("+label+") (increase(%s["+window+"])) > 0)", b.scope.Metric(m),
+		" "+intro+`{{ . | first | label "`+label+`" }}.`)
+}
+
+// reportedHeld says whether replicas were told lately that another one holds
+// the lock.
+func (b builder) reportedHeld(window string) string {
+	reason, _ := catalog.NotAcquired.Label("reason")
+	told := b.scope.Metric(catalog.NotAcquired, query.Equal(reason.Name(), catalog.Contended.String()))
+	return b.withQuery(b.ScopeLabels, "sum(increase(%s["+window+"])) > 0", told,
+		" The backend answers that the lock is held.{{ else }} No replica was told in the last "+window+" that the lock is held.")
 }
 
 // replicas lists up to five replicas for which a query has a result, by name:

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-func TestConfigurationsThatCannotWorkAreRefusedInOneLine(t *testing.T) {
+func TestConfigurationsThatCannotWorkAreRefusedWithALineForEachKey(t *testing.T) {
 	cases := map[string]struct {
 		change func(*Config)
 		want   string
@@ -19,8 +19,6 @@ func TestConfigurationsThatCannotWorkAreRefusedInOneLine(t *testing.T) {
 			"scopeLabels: job lack lock_name; without it different locks merge into one"},
 		"no scope": {func(c *Config) { c.ScopeLabels = nil },
 			"scopeLabels: [] lack lock_name; without it different locks merge into one"},
-		"a scope that all targets of the server share": {func(c *Config) { c.ScopeLabels = []string{"lock_name"} },
-			`scopeLabels: lock_name alone leaves NoLeader to look at every target of the server, and one that is down would hide the page; add job, or a selector such as job=~"a|b"`},
 		"a scope label that is none": {func(c *Config) { c.ScopeLabels = []string{"lock_name", "k8s.pod"} },
 			`scopeLabels: "k8s.pod" is no label name; use letters, digits and _`},
 		"a scope label of some metrics": {func(c *Config) { c.ScopeLabels = []string{"lock_name", "reason"} },
@@ -30,7 +28,7 @@ func TestConfigurationsThatCannotWorkAreRefusedInOneLine(t *testing.T) {
 		"no holder": {func(c *Config) { c.HolderLabel = "" },
 			`holderLabel: "" is no label name; use the label that tells replicas apart, such as instance or pod`},
 		"the lock as holder": {func(c *Config) { c.HolderLabel = "lock_name" },
-			"holderLabel: lock_name does not tell replicas apart; use a label such as instance or pod"},
+			"holderLabel: lock_name does not tell replicas apart; use a label such as instance or pod\nholderLabel: lock_name is a scope label too, so each replica would be judged alone and SplitBrain could never fire; take it out of scopeLabels"},
 		"the holder in scope": {func(c *Config) { c.ScopeLabels = append(c.ScopeLabels, "instance") },
 			"holderLabel: instance is a scope label too, so each replica would be judged alone and SplitBrain could never fire; take it out of scopeLabels"},
 		"a selector that is none": {func(c *Config) { c.Selector = "job=a" },
@@ -39,12 +37,35 @@ func TestConfigurationsThatCannotWorkAreRefusedInOneLine(t *testing.T) {
 			`selector: reason="timeout" matches on reason, which not every series has; use labels of the targets, or lock_name`},
 		"no scrape interval": {func(c *Config) { c.ScrapeInterval = 0 },
 			"scrapeInterval: 0s is no time; use the time between two samples, such as 30s"},
-		"a scrape interval that starves a window": {func(c *Config) { c.ScrapeInterval = minutes(1) },
-			"alerts.splitBrain.window: 1m holds fewer than two samples at scrapeInterval 1m, so the alert could never fire; use at least 2m"},
+		"a scrape interval that starves two windows": {func(c *Config) {
+			c.ScrapeInterval, c.Alerts.SplitBrain.For, c.Alerts.LowHeadroom.For, c.Alerts.NoLeader.DownFor = minutes(2), minutes(3), minutes(5), minutes(4)
+			c.Alerts.JobOverdue.Grace = minutes(4)
+		},
+			"alerts.splitBrain.window: 1m15s may hold no sample where samples are 2m apart, so the alert would come and go; use at least 2m30s\nalerts.backendErrors.recent: 3m holds fewer than two samples 2m apart, so the alert could never fire; use at least 4m\nalerts.renewalFailures.recent: 3m holds fewer than two samples 2m apart, so the alert could never fire; use at least 4m"},
+		"a scrape interval that the server cannot see": {func(c *Config) { c.ScrapeInterval = minutes(10) },
+			"scrapeInterval: 10m is too long: a series ends for Prometheus 5m after its last sample, so one missed scrape would end it; use at most 2m30s"},
+		"a prefix that is none": {func(c *Config) { c.MetricPrefix = "shop-" },
+			`metricPrefix: "shop-" begins no metric name; use letters, digits and _, as in shop_`},
+		"a form of histograms that is none": {func(c *Config) { c.Histograms = "" },
+			`histograms: "" is no form of histograms; use classic, native or both`},
+		"a selector that smuggles a template": {func(c *Config) { c.Selector = `job="{{ .Nope }}"` },
+			`selector: job="{{ .Nope }}" has double braces, which templates of alerts would take for their own; write them as [{][{]`},
+		"a label that the rules give": {func(c *Config) { c.Labels = map[string]string{"backend": "etcd"} },
+			"labels.backend: backend is a label that the alert already has; use another name"},
+		"a holder that is excused for one sample": {func(c *Config) { c.Alerts.NoLeader.DownFor = minutes(1) },
+			"alerts.noLeader.downFor: 1m is shorter than two samples 1m apart, so one missed scrape could page; use at least 2m"},
+		"a negative margin": {func(c *Config) { c.Alerts.NoLeader.Margin = minutes(-1) },
+			"alerts.noLeader.margin: -1m is negative; use 0s or more"},
+		"one dip of a lease": {func(c *Config) { c.Alerts.LowHeadroom.For = minutes(1) },
+			"alerts.lowHeadroom.for: 1m is not longer than the 1m15s for which one sample counts, so one dip would fire; use at least 1m30s"},
+		"an interval longer than half of the window": {func(c *Config) { c.Alerts.Flapping.Slow.Interval = minutes(240) },
+			"alerts.flapping.slow.interval: 4h is longer than half of the 6h that are looked back; use at most 3h"},
+		"no patience": {func(c *Config) { c.Alerts.AttemptStuck.Patience, c.Alerts.AttemptStuck.Factor = 0, 0.5 },
+			"alerts.attemptStuck.factor: 0.5 is out of range; use 1 to 1000\nalerts.attemptStuck.patience: 0s is no time; use one such as 10m"},
 		"no group name": {func(c *Config) { c.Group.Name = "" },
 			`group.name: "" is no name; use one such as leader-election`},
 		"an interval as long as a window": {func(c *Config) { c.Group.Interval = minutes(3) },
-			"group.interval: 3m is longer than half of alerts.backendErrors.recent, which is 4m, so events could come and go between two evaluations; use at most 2m"},
+			"group.interval: 3m is longer than half of alerts.backendErrors.recent, which is 3m, so events could come and go between two evaluations; use at most 1m30s"},
 		"the lock as severity label": {func(c *Config) { c.SeverityLabel = "lock_name" },
 			"severityLabel: lock_name is a label that the alert already has; use another one"},
 		"a static label that hides the scope": {func(c *Config) { c.Labels = map[string]string{"job": "b"} },
@@ -54,7 +75,7 @@ func TestConfigurationsThatCannotWorkAreRefusedInOneLine(t *testing.T) {
 		"an annotation of the rules": {func(c *Config) { c.Annotations = map[string]string{"summary": "x"} },
 			"annotations.summary: summary is written by the rules; use another name"},
 		"an annotation that cannot be expanded": {func(c *Config) { c.Annotations = map[string]string{"x": "{{ .Nope"} },
-			`annotations.x: "{{ .Nope" is no template of Prometheus (template: annotation:1: unclosed action); mend it`},
+			"annotations.x: \"{{ .Nope\" is no template of Prometheus (template: annotation:1: unclosed action); correct it"},
 		"a runbook address that is none": {func(c *Config) { c.RunbookBaseURL = "runbooks" },
 			`runbookBaseURL: "runbooks" is no web address; begin it with https:// or leave it empty`},
 		"a uid too long": {func(c *Config) { c.DashboardUID = strings.Repeat("x", 41) },
@@ -62,17 +83,17 @@ func TestConfigurationsThatCannotWorkAreRefusedInOneLine(t *testing.T) {
 		"a hold longer than half of the window": {func(c *Config) { c.Alerts.NoAcquisition.For = minutes(6) },
 			"alerts.noAcquisition.for: 6m is longer than half of the window of 10m, so events would leave the window before the alert fires; use at most 5m"},
 		"a hold longer than half of the window of errors": {func(c *Config) { c.Alerts.BackendErrors.Critical.For = minutes(6) },
-			"alerts.backendErrors.critical.for: 6m is longer than half of the window of 10m, so events would leave the window before the alert fires; use at most 5m"},
+			"alerts.backendErrors.critical.for: 6m is longer than half of the window of 3m, so events would leave the window before the alert fires; use at most 1m30s"},
 		"an empty window": {func(c *Config) { c.Alerts.Flapping.Window = 0 },
-			"alerts.flapping.window: 0s holds fewer than two samples at scrapeInterval 30s, so the alert could never fire; use at least 1m"},
+			"alerts.flapping.window: 0s holds fewer than two samples 1m apart, so the alert could never fire; use at least 2m\nalerts.flapping.for: 1m is longer than half of the window of 0s, so events would leave the window before the alert fires; use at most 0s"},
 		"no severity": {func(c *Config) { c.Alerts.NoLeader.Warning.Severity = "" },
 			`alerts.noLeader.warning.severity: "" is no severity; use one such as warning or critical`},
 		"one severity for both": {func(c *Config) { c.Alerts.BackendErrors.Warning.Severity = "critical" },
 			"alerts.backendErrors.warning.severity: critical is the severity of critical too, so the two could not be told apart; use another, or switch one off"},
 		"a negative hold": {func(c *Config) { c.Alerts.SplitBrain.For = minutes(-1) },
-			"alerts.splitBrain.for: -1m is negative; use 0 to fire at once"},
+			"alerts.splitBrain.for: -1m is negative; use 0 to fire at once\nalerts.splitBrain.for: -1m and the window of 1m15s are shorter than two samples 1m apart, and a handover can look like two leaders for one; use at least 45s"},
 		"errors that are over sooner than a sample": {func(c *Config) { c.Alerts.BackendErrors.Recent = 1 },
-			"alerts.backendErrors.recent: 0s holds fewer than two samples at scrapeInterval 30s, so the alert could never fire; use at least 1m"},
+			"alerts.backendErrors.critical.for: 1m is longer than half of the window of 0s, so events would leave the window before the alert fires; use at most 0s\nalerts.backendErrors.recent: 0s holds fewer than two samples 1m apart, so the alert could never fire; use at least 2m"},
 		"a recent past longer than the window": {func(c *Config) { c.Alerts.BackendErrors.Recent = minutes(20) },
 			"alerts.backendErrors.recent: 20m is longer than the window of 10m; make it shorter"},
 		"a share that no attempts exceed": {func(c *Config) { c.Alerts.BackendErrors.Warning.Share = 1 },
@@ -82,7 +103,7 @@ func TestConfigurationsThatCannotWorkAreRefusedInOneLine(t *testing.T) {
 		"a share that no renewals exceed": {func(c *Config) { c.Alerts.RenewalFailures.Share = 1 },
 			"alerts.renewalFailures.share: 1 is no share that renewals can exceed; use 0 to 0.99"},
 		"failures of renewals that are over sooner than a sample": {func(c *Config) { c.Alerts.RenewalFailures.Recent = model.Duration(45 * time.Second) },
-			"alerts.renewalFailures.recent: 45s holds fewer than two samples at scrapeInterval 30s, so the alert could never fire; use at least 1m"},
+			"alerts.renewalFailures.recent: 45s holds fewer than two samples 1m apart, so the alert could never fire; use at least 2m"},
 		"a recent past of renewals longer than the window": {func(c *Config) { c.Alerts.RenewalFailures.Recent = minutes(20) },
 			"alerts.renewalFailures.recent: 20m is longer than the window of 10m; make it shorter"},
 		"no failures of renewals": {func(c *Config) { c.Alerts.RenewalFailures.MinFailures = 0 },
@@ -92,33 +113,29 @@ func TestConfigurationsThatCannotWorkAreRefusedInOneLine(t *testing.T) {
 		"jobs overdue between two runs": {func(c *Config) { c.Alerts.JobOverdue.Intervals = 0.5 },
 			"alerts.jobOverdue.intervals: 0.5 is out of range: below 1 each job would be overdue between two runs; use 1 to 100"},
 		"a grace shorter than a sample": {func(c *Config) { c.Alerts.JobOverdue.Grace = model.Duration(30 * time.Second) },
-			"alerts.jobOverdue.grace: 30s is shorter than two samples at scrapeInterval 30s, and a run is not seen sooner; use at least 1m"},
+			"alerts.jobOverdue.grace: 30s is shorter than two samples 1m apart, and a run is not seen sooner; use at least 2m"},
 		"a negative interval of jobs": {func(c *Config) { c.Alerts.JobOverdue.Interval = minutes(-1) },
-			"alerts.jobOverdue.interval: -1m is negative; use 0 for the interval of the group"},
+			"alerts.jobOverdue.interval: -1m is negative; use 0s for that of the group"},
 		"a lookback in which no job is overdue": {func(c *Config) { c.Alerts.JobOverdue.Lookback = minutes(2) },
-			"alerts.jobOverdue.lookback: 2m is not longer than grace, which is 2m, so no job could be overdue; make it longer"},
+			"alerts.jobOverdue.lookback: 2m is not longer than grace, which is 2m, so no job could be overdue; make it longer\nalerts.jobOverdue.interval: 5m is longer than half of the 2m that are looked back; use at most 1m"},
 		"a share that no runs exceed": {func(c *Config) { c.Alerts.TaskFailing.Share = -0.1 },
 			"alerts.taskFailing.share: -0.1 is no share that runs can exceed; use 0 to 0.99"},
 		"no failures of runs": {func(c *Config) { c.Alerts.TaskFailing.MinFailures = -1 },
 			"alerts.taskFailing.minFailures: -1 is too few; use at least 1"},
 		"a window without a regression": {func(c *Config) { c.Alerts.TokenRegressed.Window = 0 },
-			"alerts.tokenRegressed.window: 0s holds fewer than two samples at scrapeInterval 30s, so the alert could never fire; use at least 1m"},
-		"metrics forgotten before they are missed": {func(c *Config) { c.Alerts.MetricsAbsent.Lookback = minutes(10) },
-			"alerts.metricsAbsent.lookback: 10m is not longer than for, which is 10m, and two scrapes, so what is missed would be forgotten before the alert fires; use at least 11m"},
+			"alerts.tokenRegressed.window: 0s holds fewer than two samples 1m apart, so the alert could never fire; use at least 2m"},
+		"metrics forgotten before they are missed": {func(c *Config) { c.Alerts.MetricsAbsent.Warning.Lookback = minutes(10) },
+			"alerts.metricsAbsent.warning.lookback: 10m is not longer than for, which is 10m, and two samples, so what is missed would be forgotten before the alert fires; use at least 12m"},
 		"locks forgotten before they are missed": {func(c *Config) { c.Alerts.LockVanished.For = minutes(60) },
-			"alerts.lockVanished.lookback: 1h is not longer than for, which is 1h, and two scrapes, so what is missed would be forgotten before the alert fires; use at least 1h1m"},
+			"alerts.lockVanished.lookback: 1h is not longer than for, which is 1h, and two samples, so what is missed would be forgotten before the alert fires; use at least 1h2m"},
 		"targets forgotten before they are missed": {func(c *Config) { c.Alerts.ScrapeFailing.Lookback = 0 },
-			"alerts.scrapeFailing.lookback: 0s is not longer than for, which is 5m, and two scrapes, so what is missed would be forgotten before the alert fires; use at least 6m"},
+			"alerts.scrapeFailing.lookback: 0s is not longer than for, which is 5m, and two samples, so what is missed would be forgotten before the alert fires; use at least 7m"},
 		"a hold longer than half of the window of overflows": {func(c *Config) { c.Alerts.LabelOverflow.For = minutes(31) },
 			"alerts.labelOverflow.for: 31m is longer than half of the window of 1h, so events would leave the window before the alert fires; use at most 30m"},
 		"a tolerance of the whole window": {func(c *Config) { c.Alerts.WorkAfterLoss.Tolerance = minutes(30) },
 			"alerts.workAfterLoss.tolerance: 30m is not between 0 and the window of 30m, which one replica cannot exceed; make it shorter"},
 		"a negative hold of a mismatch": {func(c *Config) { c.Alerts.RedactionKeyMismatch.For = minutes(-1) },
 			"alerts.redactionKeyMismatch.for: -1m is negative; use 0 to fire at once"},
-		"targets dead before the warning": {func(c *Config) { c.Alerts.NoLeader.DeadAfter = minutes(5) },
-			"alerts.noLeader.deadAfter: 5m is not longer than warning.for, which is 5m, and two scrapes, so the warning could never fire; make it longer"},
-		"a lookback of one sample": {func(c *Config) { c.Alerts.NoLeader.Lookback = model.Duration(30 * time.Second) },
-			"alerts.noLeader.lookback: 30s holds fewer than two samples at scrapeInterval 30s; make it longer"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -161,10 +178,10 @@ func shorten(c *Config) {
 	c.ScrapeInterval, c.Group.Interval = s(1), s(1)
 	a := &c.Alerts
 	a.NoAcquisition.Window, a.NoAcquisition.For, a.NoAcquisition.KeepFiringFor = s(10), s(3), 0
-	a.NoLeader.Critical.For, a.NoLeader.Warning.For, a.NoLeader.Lookback = s(3), s(5), s(30)
+	a.NoLeader.Critical.For, a.NoLeader.Warning.For, a.NoLeader.Lookback, a.NoLeader.DownFor = s(3), s(5), s(30), s(10)
 	a.SplitBrain.Window, a.SplitBrain.For, a.SplitBrain.KeepFiringFor = s(2), s(2), s(5)
 	a.Flapping.Window, a.Flapping.For, a.Flapping.KeepFiringFor = s(30), s(1), s(5)
-	a.BackendErrors.Window, a.BackendErrors.Recent = s(10), s(3)
+	a.BackendErrors.Window, a.BackendErrors.Recent = s(10), s(8)
 	a.BackendErrors.Critical.For, a.BackendErrors.Warning.For = s(4), s(4)
 	a.NearLease.Window, a.NearLease.KeepFiringFor = s(20), 0
 	a.LeaseExceeded.Window, a.LeaseExceeded.KeepFiringFor = s(20), 0
@@ -174,7 +191,11 @@ func shorten(c *Config) {
 	a.JobOverdue.Grace, a.JobOverdue.Lookback, a.JobOverdue.Interval = s(2), s(120), 0
 	a.TaskFailing.Window, a.TaskFailing.KeepFiringFor = s(30), 0
 	a.TokenRegressed.Window, a.TokenRegressed.KeepFiringFor = s(30), 0
-	a.MetricsAbsent.For, a.MetricsAbsent.Lookback = s(10), s(60)
+	a.MetricsAbsent.Warning.For, a.MetricsAbsent.Warning.Lookback = s(10), s(60)
+	a.MetricsAbsent.Critical.For, a.MetricsAbsent.Critical.Lookback = s(10), s(60)
+	a.NoStandby.For, a.NoStandby.Lookback, a.NoStandby.Interval = s(10), s(60), 0
+	a.AttemptStuck.Patience, a.AttemptStuck.Lookback, a.AttemptStuck.Interval = s(10), s(60), 0
+	a.Flapping.Slow = SlowFlapping{}
 	a.LockVanished.For, a.LockVanished.Lookback = s(10), s(60)
 	a.ScrapeFailing.For, a.ScrapeFailing.KeepFiringFor, a.ScrapeFailing.Lookback = s(5), 0, s(60)
 	a.RedactionKeyMismatch.For, a.RedactionKeyMismatch.KeepFiringFor = s(20), 0

@@ -160,7 +160,7 @@ func (g GrafanaManaged) rule(r Rule, several bool) (grafanaRule, error) {
 	}
 	out.PanelID, _ = strconv.Atoi(r.Annotations["__panelId__"])
 	if several {
-		out.Title += " (" + r.Severity + ")"
+		out.Title += " (" + strings.TrimSpace(r.Severity+" "+r.Variant) + ")"
 	}
 	for name, text := range r.Annotations {
 		if out.Annotations[name], err = forGrafana(text); err != nil {
@@ -174,7 +174,7 @@ var noUIDPart = regexp.MustCompile(`[^a-z0-9]+`)
 
 // uid stays the same while the rule is the same, so that its history does.
 func (g GrafanaManaged) uid(r Rule) string {
-	name := g.UIDPrefix + "-" + noUIDPart.ReplaceAllString(strings.ToLower(strings.TrimPrefix(r.Name, Prefix)+"-"+r.Severity), "-")
+	name := g.UIDPrefix + "-" + noUIDPart.ReplaceAllString(strings.ToLower(strings.TrimPrefix(r.Name, Prefix)+"-"+r.Severity+"-"+r.Variant), "-")
 	return strings.Trim(name[:min(len(name), maxRuleUID)], "-")
 }
 

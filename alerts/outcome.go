@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -51,6 +52,7 @@ func describe(fired []promeval.Firing) string {
 		if !f.Open {
 			line += model.Duration(f.To).String()
 		}
+		line += " = " + strconv.FormatFloat(f.Value, 'g', 3, 64)
 		lines = append(lines, line)
 	}
 	slices.Sort(lines)
@@ -60,7 +62,7 @@ func describe(fired []promeval.Firing) string {
 // identity leaves out the labels that the series of a scenario have unless
 // they say otherwise.
 func identity(l labels.Labels) string {
-	usual := map[string]string{"job": "a", "lock_name": "x", labels.AlertName: l.Get(labels.AlertName), "severity": l.Get("severity")}
+	usual := map[string]string{"job": "a", "lock_name": "x", labels.AlertName: l.Get(labels.AlertName), "severity": l.Get("severity"), backendLabel: l.Get(backendLabel)}
 	var own []string
 	l.Range(func(l labels.Label) {
 		if usual[l.Name] != l.Value {

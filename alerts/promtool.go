@@ -24,17 +24,22 @@ import (
 // that of [Config.Validate], or says that no series could be made to match the
 // selector.
 func PromtoolTests(c Config, rulesFile string) ([]byte, error) {
-	return promtoolTests(c, rulesFile, scenarios())
+	return unitTests("promtool", c, rulesFile, slices.DeleteFunc(scenarios(), func(s scenario) bool { return s.extrapolated || s.native }))
 }
 
-func promtoolTests(c Config, rulesFile string, table []scenario) ([]byte, error) {
+// VMAlertTests are those tests for vmalert-tool of VictoriaMetrics, without the
+// scenarios in which its engine gives another verdict; see scenario.metricsQL.
+func VMAlertTests(c Config, rulesFile string) ([]byte, error) {
+	return unitTests("vmalert-tool", c, rulesFile, slices.DeleteFunc(scenarios(), func(s scenario) bool { return s.extrapolated || s.native || s.metricsQL != "" }))
+}
+
+func unitTests(format string, c Config, rulesFile string, table []scenario) ([]byte, error) {
 	rules, err := Rules(c)
 	if err != nil {
 		return nil, err
 	}
 	file := promtoolFile{RuleFiles: []string{rulesFile}, EvaluationInterval: model.Duration(evaluationStep)}
-	w := promtoolWriter{config: c, rules: rules, spelled: map[string]bool{}}
-	table = slices.DeleteFunc(slices.Clone(table), func(s scenario) bool { return s.extrapolated || s.native })
+	w := promtoolWriter{config: c, rules: rules, spelled: map[string]bool{}, metricsQL: format == "vmalert-tool"}
 	plays, err := w.plays(context.Background(), table)
 	if err != nil {
 		return nil, err
@@ -46,7 +51,7 @@ func promtoolTests(c Config, rulesFile string, table []scenario) ([]byte, error)
 		}
 		file.Tests = append(file.Tests, test)
 	}
-	return encode("promtool", file)
+	return encode(format, file)
 }
 
 // The file format of promtool. Source: cmd/promtool/unittest.go of Prometheus.
@@ -61,7 +66,9 @@ type promtoolTest struct {
 	Interval    model.Duration      `yaml:"interval"`
 	InputSeries []promtoolSeries    `yaml:"input_series"`
 	Alerts      []promtoolAlertTest `yaml:"alert_rule_test,omitempty"`
-	Expressions []promtoolExprTest  `yaml:"promql_expr_test"`
+	Expressions []promtoolExprTest  `yaml:"promql_expr_test,omitempty"`
+	// MetricsQL is what vmalert-tool calls its expressions.
+	MetricsQL []promtoolExprTest `yaml:"metricsql_expr_test,omitempty"`
 }
 
 type promtoolSeries struct {
@@ -97,6 +104,8 @@ type promtoolWriter struct {
 	rules  []Rule
 	// spelled are the rules whose alerts were written down in full.
 	spelled map[string]bool
+	// metricsQL writes for vmalert-tool.
+	metricsQL bool
 }
 
 // play is a scenario and what each version of Prometheus makes of it.
@@ -169,6 +178,9 @@ func (w promtoolWriter) test(ctx context.Context, p play) (promtoolTest, error) 
 			return test, err
 		}
 		test.Alerts = append(test.Alerts, spelled...)
+	}
+	if w.metricsQL {
+		test.MetricsQL, test.Expressions = test.Expressions, nil
 	}
 	return test, nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func TestPromtoolAgreesWithTheScenarios(t *testing.T) {
 			dir := t.TempDir()
 			rules, err := YAML(c.config)
 			write(t, filepath.Join(dir, "rules.yaml"), rules, err)
-			tests, err := promtoolTests(c.config, "rules.yaml", c.scenarios)
+			tests, err := unitTests("promtool", c.config, "rules.yaml", slices.DeleteFunc(c.scenarios, func(s scenario) bool { return s.extrapolated || s.native }))
 			write(t, filepath.Join(dir, "tests.yaml"), tests, err)
 			for _, server := range servers {
 				promtool := filepath.Join(filepath.Dir(server), "promtool")

@@ -2,10 +2,7 @@ package alerts
 
 import (
 	"fmt"
-	"slices"
-	"time"
 
-	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
 
 	"github.com/leaderscope/leaderscope/internal/query"
@@ -55,8 +52,8 @@ func (c Config) facts() (query.Facts, error) {
 	e := c.Alerts.BackendErrors
 	return query.Facts{Scope: scope, Limits: query.Limits{
 		ErrorShare: e.Warning.Share, MinErrors: e.MinErrors, ErrorWindow: e.Window.String(),
-		LeaseWindow:    c.Alerts.NearLease.Window.String(),
-		ScrapeInterval: c.ScrapeInterval.String(), RateWindow: (rateScrapes * c.ScrapeInterval).String(),
+		LeaseWindow: c.Alerts.NearLease.Window.String(),
+		RateWindow:  (rateScrapes * c.ScrapeInterval).String(),
 	}}, err
 }
 
@@ -71,31 +68,6 @@ func recordingGroup(c Config) (*rulefmt.RuleGroup, error) {
 		group.Rules = append(group.Rules, rulefmt.Rule{Record: r.Name, Expr: r.Expr})
 	}
 	return group, nil
-}
-
-// longestRecording is half of the time after which Prometheus takes a series
-// for gone: a recording that is missed once must not tear holes.
-const longestRecording = model.Duration(150 * time.Second)
-
-// recording refuses what recorded series could not tell apart, and intervals
-// at which they would come and go.
-func (v *validation) recording(c Config) {
-	if v.err != nil || !c.Recording {
-		return
-	}
-	v.require(c.Group.Interval <= longestRecording, "group.interval",
-		"%s is too long for recorded series, which would come and go; use at most %s, or recording: false", c.Group.Interval, longestRecording)
-	v.holdsSamples("alerts.backendErrors.window", c.Alerts.BackendErrors.Window, true)
-	v.holdsSamples("alerts.nearLease.window", c.Alerts.NearLease.Window, true)
-	matchers, err := parseSelector(c.Selector)
-	if err != nil {
-		v.err = err
-		return
-	}
-	for _, m := range matchers {
-		v.require(slices.Contains(c.ScopeLabels, m.Label), "recording",
-			"the selector matches on %s, which recorded series have only if it is among the scope labels %s; add it there, or use recording: false", m.Label, list(c.ScopeLabels))
-	}
 }
 
 // withoutRecordings heads a file that cannot carry recording rules although

@@ -157,16 +157,18 @@ func withScope(c Config, labels ...string) Config {
 
 // facts are what panels ask, of the replicas or of what is recorded.
 var facts = map[string]func(query.Facts) query.Expr{
-	"active":         query.Facts.Active,
-	"leaderless":     query.Facts.Leaderless,
-	"run":            func(f query.Facts) query.Expr { return f.ActiveIn(catalog.ModeRun) },
-	"hold":           func(f query.Facts) query.Expr { return f.ActiveIn(catalog.ModeHold) },
-	"claims":         func(f query.Facts) query.Expr { return f.Claims() },
-	"crowded":        query.Facts.Crowded,
-	"leading":        query.Facts.Leading,
-	"error share":    query.Facts.ErrorShare,
-	"erring":         query.Facts.Erring,
-	"near its lease": query.Facts.NearLeaseLately,
+	"active":      query.Facts.Active,
+	"leaderless":  query.Facts.Leaderless,
+	"run":         func(f query.Facts) query.Expr { return f.ActiveIn(catalog.ModeRun) },
+	"hold":        func(f query.Facts) query.Expr { return f.ActiveIn(catalog.ModeHold) },
+	"claims":      func(f query.Facts) query.Expr { return f.Claims() },
+	"crowded":     query.Facts.Crowded,
+	"leading":     query.Facts.Leading,
+	"error share": query.Facts.ErrorShare,
+	"erring":      query.Facts.Erring,
+	"near its lease": func(f query.Facts) query.Expr {
+		return query.Call("clamp", query.Op(f.NearLeaseLately(), ">", "0.5"), "1", "1")
+	},
 	"past its lease": query.Facts.OverrunsLately,
 	"headroom":       query.Facts.Headroom,
 	"lease left":     query.Facts.LeaseLeft,
@@ -176,8 +178,10 @@ var facts = map[string]func(query.Facts) query.Expr{
 	"state":          query.Facts.State,
 	"regressed":      ofWindow(query.Facts.Regressed),
 	"overruns":       ofWindow(query.Facts.Overruns),
-	"near":           ofWindow(query.Facts.NearLeaseWithin),
-	"failures":       ofWindow(func(f query.Facts, window string) query.Expr { return f.Failures("error", window) }),
+	"near": ofWindow(func(f query.Facts, window string) query.Expr {
+		return query.Call("clamp", query.Op(f.NearLeaseWithin(window), ">", "0.5"), "1", "1")
+	}),
+	"failures": ofWindow(func(f query.Facts, window string) query.Expr { return f.Failures("error", window) }),
 	"work after loss": ofWindow(func(f query.Facts, window string) query.Expr {
 		return query.Op(f.WorkAfterLoss(window), ">", query.Number(0))
 	}),
@@ -189,7 +193,7 @@ var facts = map[string]func(query.Facts) query.Expr{
 func ofWindow(fact func(query.Facts, string) query.Expr) func(query.Facts) query.Expr {
 	return func(f query.Facts) query.Expr {
 		if f.Recorded {
-			return fact(f, f.ScrapeInterval)
+			return fact(f, Default().ScrapeInterval.String())
 		}
 		return fact(f, f.RateWindow)
 	}
@@ -264,7 +268,7 @@ func TestValidateRefusesRecordingsThatWouldNotWork(t *testing.T) {
 		"a selector that recorded series cannot heed": {func(c *Config) { c.Selector = `env="prod"` },
 			"recording: the selector matches on env, which recorded series have only if it is among the scope labels cluster, namespace, job, lock_name; add it there, or use recording: false"},
 		"a window of an alert that is off": {func(c *Config) { c.Alerts.NearLease = NearLease{} },
-			"alerts.nearLease.window: 0s holds fewer than two samples at scrapeInterval 30s, so the alert could never fire; use at least 1m"},
+			"alerts.nearLease.window: 0s holds fewer than two samples at scrapeInterval 30s; use at least 1m, or recording: false"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -1,7 +1,7 @@
 // Package alerts holds the Prometheus alerting rules of leaderscope: their
 // knobs, their expressions and texts, and the scenarios that prove when each
-// fires and when it stays silent. Expressions come from the catalogue through
-// internal/query; file formats other than Prometheus' own are made elsewhere.
+// fires and when it stays silent. Each alert is a file: see the interface
+// alert. Expressions come from the catalogue through internal/query.
 package alerts
 
 import (
@@ -27,6 +27,9 @@ type Rule struct {
 	// severities share it.
 	Name     string
 	Severity string
+	// Variant tells two rules of one name and severity apart; mostly empty. It
+	// is the value of the label variant.
+	Variant string
 	// Expr is PromQL that every server since 2.42 understands, printed by
 	// Prometheus' own printer.
 	Expr string
@@ -40,8 +43,8 @@ type Rule struct {
 	Annotations map[string]string
 }
 
-// Rules returns the enabled rules in the order of the alerts in the outline,
-// those with an interval of their own last. The error is that of
+// Rules returns the enabled rules in the order of [Alerts], those with an
+// interval of their own last. The error is that of
 // [Config.Validate].
 func Rules(c Config) ([]Rule, error) {
 	if err := c.Validate(); err != nil {
@@ -51,19 +54,23 @@ func Rules(c Config) ([]Rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := builder{Config: c, scope: scope}
 	var rules []Rule
-	for _, alert := range outline {
-		for _, d := range alert(b) {
+	var problem error
+	c.Alerts.each(func(_ string, a alert) {
+		b := builder{Config: c, scope: scope, about: a.about()}
+		for _, d := range a.rules(b) {
 			if !d.firing.Enabled {
 				continue
 			}
 			r, err := b.finish(d)
-			if err != nil {
-				return nil, err
+			if err != nil && problem == nil {
+				problem = err
 			}
 			rules = append(rules, r)
 		}
+	})
+	if problem != nil {
+		return nil, problem
 	}
 	slices.SortStableFunc(rules, func(a, b Rule) int { return cmp.Compare(a.Interval, b.Interval) })
 	return rules, nil
@@ -137,39 +144,54 @@ func encode(format string, file any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// builder gives the alerts of the outline their knobs and their scope.
+// builder gives an alert its knobs and its scope.
 type builder struct {
 	Config
 	scope query.Scope
+	about about
 }
 
 // draft is a rule before its labels and annotations.
 type draft struct {
-	// name lacks the prefix.
-	name   string
 	firing Firing
 	expr   query.Expr
-	// panel of the overview dashboard that shows the matter.
-	panel int
 	// summary and description are templates.
 	summary, description string
 	// interval is the time between evaluations; 0: that of the group.
 	interval model.Duration
-	// perJob: the alert speaks of the replicas of a job and not of a lock.
-	perJob bool
+	variant  string
 }
+
+// every gives a rule an interval of its own, and tells it apart.
+func (d draft) every(variant string, interval model.Duration) draft {
+	d.variant, d.interval = variant, interval
+	return d
+}
+
+// variantLabel tells apart rules of one name and severity, whose alerts
+// Prometheus could not.
+const variantLabel = "variant"
+
+// backendLabel names the backend of a lock, so that routing can group by it.
+const backendLabel = "backend"
 
 // finish adds what all rules have in common.
 func (b builder) finish(d draft) (Rule, error) {
 	expr, err := query.Pretty(d.expr)
 	if err != nil {
-		return Rule{}, fmt.Errorf("alert %s: %w", d.name, err)
+		return Rule{}, fmt.Errorf("alert %s: %w", b.about.name, err)
 	}
 	labels := map[string]string{}
 	maps.Copy(labels, b.Labels)
 	labels[b.SeverityLabel] = d.firing.Severity
+	if d.variant != "" {
+		labels[variantLabel] = d.variant
+	}
+	if !b.about.perJob {
+		labels[backendLabel] = b.backend()
+	}
 	return Rule{
-		Name: Prefix + d.name, Severity: d.firing.Severity, Expr: expr,
+		Name: Prefix + b.about.name, Severity: d.firing.Severity, Variant: d.variant, Expr: expr,
 		For: d.firing.For, KeepFiringFor: d.firing.KeepFiringFor, Interval: d.interval,
 		Labels: labels, Annotations: b.annotations(d),
 	}, nil

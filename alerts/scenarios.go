@@ -9,9 +9,10 @@ import (
 // default configuration. Tests and [PromtoolTests] read the same table.
 //
 // Ids: A no acquisition, B no leader, S split brain, D flapping, E backend
-// errors, F renewals, G lease, H headroom, W work after loss, J jobs, T tasks,
-// K tokens, M metrics, V locks that vanish, U targets, R redaction, O overflow;
-// C and two digits is a case reported from the field.
+// errors, F renewals, G and L lease, H headroom, W work after loss, J jobs, T
+// tasks, K tokens, N standbys, P attempts in flight, M metrics, V locks that
+// vanish, U targets, R redaction, O overflow; C and two digits is a case
+// reported from the field.
 type scenario struct {
 	id, name string
 	// every is the time between samples; end is the last evaluation.
@@ -19,21 +20,36 @@ type scenario struct {
 	// load has a series a line, in the notation of promtool. Every series gets
 	// job="a", and those of locks lock_name="x", where it does not say otherwise.
 	load string
-	// want has a firing alert a line, as in "NoLeader/critical 7m..10m"; the
-	// end is left out where it fires at the last evaluation. Empty: silence.
+	// want has a firing alert a line with the value that it fires with, as in
+	// "SplitBrain/critical 7m..10m = 2"; the end is left out where it fires at
+	// the last evaluation. Empty: silence. It is about the default
+	// configuration, or one that reads native histograms too.
 	want string
 	// extrapolated: the time of the verdict rests on how far increase reaches
 	// back before a first sample, which releases do differently. Such a
 	// scenario is not written for promtool.
 	extrapolated bool
-	// native: there are native histograms, for which the promtool of
-	// Prometheus 2.42 has no notation. Such a scenario is not written for it.
+	// native: there are native histograms, which rules read if the
+	// configuration says so, and for which the promtool of Prometheus 2.42 has
+	// no notation. Such a scenario is not written for it.
 	native bool
+	// metricsQL says why VictoriaMetrics gives another verdict; empty: it gives
+	// the same.
+	metricsQL string
 	// alone: nothing else exports metrics. Otherwise another job does, so that
 	// metrics are not absent from the server.
 	alone bool
 	// limit says what the rules cannot tell apart; the scenario pins it.
 	limit string
+}
+
+// config is the default, or what reads native histograms too.
+func (s scenario) config() Config {
+	c := Default()
+	if s.native {
+		c.Histograms = Both
+	}
+	return c
 }
 
 // evaluationStep is the time between evaluations in every scenario.
@@ -44,7 +60,7 @@ func scenarios() []scenario {
 	return slices.Concat(acquisitionScenarios(), leaderScenarios(), splitScenarios(),
 		flappingScenarios(), backendScenarios(), renewalScenarios(), leaseScenarios(), headroomScenarios(), lossScenarios(),
 		jobScenarios(), taskScenarios(), tokenScenarios(), absenceScenarios(), vanishedScenarios(), targetScenarios(),
-		redactionScenarios(), overflowScenarios())
+		redactionScenarios(), overflowScenarios(), absentLeaderScenarios(), crowdScenarios(), briefScenarios(), standbyScenarios())
 }
 
 // Series that say how a lock is used; they outlast every scenario.

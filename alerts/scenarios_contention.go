@@ -17,7 +17,7 @@ func splitScenarios() []scenario {
 			load: held + `
 				leader_active{instance="i1"} 1x40
 				leader_active{instance="i2"} 0x9 1x6 0x30`,
-			want: "SplitBrain/critical 6m30s..13m30s"},
+			want: "SplitBrain/critical 6m45s..13m30s = 2"},
 		{id: "S2", name: "a handover straddles two scrapes", every: 30 * time.Second, end: 20 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x10 0x30
@@ -48,7 +48,7 @@ func splitScenarios() []scenario {
 			load: held + `
 				leader_active{instance="i1:80",pod="p"} 1x40
 				leader_active{instance="i1:90",pod="p"} 1x40`,
-			want:  "SplitBrain/critical 1m..",
+			want:  "SplitBrain/critical 1m.. = 2",
 			limit: "instance tells ports apart, not replicas: use pod as holderLabel"},
 		{id: "S8", name: "a new replica leads after the old one is gone", every: 30 * time.Second, end: 20 * time.Minute,
 			load: held + `
@@ -71,21 +71,21 @@ func splitScenarios() []scenario {
 				leader_max_leaders 3x40
 				leader_active{instance="i1"} 2x40
 				leader_active{instance="i2"} 2x40`,
-			want: "SplitBrain/critical 1m.."},
+			want: "SplitBrain/critical 1m.. = 4"},
 		{id: "S12", name: "two leaders whose leases are both alive", every: 30 * time.Second, end: 10 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x20
 				leader_active{instance="i2"} 1x20
 				leader_lease_expiry_timestamp_seconds{instance="i1"} 12+30x20
 				leader_lease_expiry_timestamp_seconds{instance="i2"} 10+30x20`,
-			want: "SplitBrain/critical 1m.."},
+			want: "SplitBrain/critical 1m.. = 2"},
 		{id: "S13", name: "the clock of one of two leaders is 20 s behind", every: 30 * time.Second, end: 10 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x20
 				leader_active{instance="i2"} 1x20
 				leader_lease_expiry_timestamp_seconds{instance="i1"} 12+30x20
 				leader_lease_expiry_timestamp_seconds{instance="i2"} -10+30x20`,
-			want: "SplitBrain/critical 1m.."},
+			want: "SplitBrain/critical 1m.. = 2"},
 		{id: "C05", name: "a leader loses the lock and works on for three minutes", every: 15 * time.Second, end: 10 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x3 0x40
@@ -95,7 +95,7 @@ func splitScenarios() []scenario {
 				leader_running{instance="i1"} 1x15 0x30
 				leader_work_after_loss_seconds_total{instance="i1"} 0x4 15+15x11 180x40
 				leader_work_after_loss_seconds_total{instance="i2"} 0x40`,
-			want: "WorkAfterLoss/critical 1m15s.."},
+			want: "WorkAfterLoss/critical 1m15s.. = 15"},
 		{id: "C15", name: "the loss is never reported, and the lease end ends the claim", every: 15 * time.Second, end: 10 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x7 0x40
@@ -108,7 +108,7 @@ func splitScenarios() []scenario {
 				leader_max_leaders{lock_name="tenant-*/orders"} 1x40
 				leader_active{instance="i1",lock_name="tenant-*/orders"} 1x40
 				leader_active{instance="i2",lock_name="tenant-*/orders"} 1x40`,
-			want:  "LabelOverflow/warning 5m..",
+			want:  "LabelOverflow/warning 5m.. = 2",
 			limit: "a label that locks share says nothing about one of them"},
 		{id: "C21", name: "a View drops the names of locks, and one replica leads three of them", every: 15 * time.Second, end: 15 * time.Minute,
 			load: `
@@ -136,7 +136,7 @@ func splitScenarios() []scenario {
 			load: held + `
 				leader_active{instance="i1"} 1x40 stale
 				leader_active{instance="i2"} _x21 1x60`,
-			want:  "SplitBrain/critical 6m15s..16m",
+			want:  "SplitBrain/critical 6m15s..16m15s = 2",
 			limit: "without a lease end a repeated sample looks alive: shorten the collector's expiry below two minutes"},
 	}
 }
@@ -149,10 +149,10 @@ func flappingScenarios() []scenario {
 				leader_active{instance="i2"} 0x60
 				leader_acquired_total{instance="i1"} 1x7 2x7 3x7 4x7 5x40
 				leader_acquired_total{instance="i2"} 0x3 1x7 2x7 3x7 4x40`,
-			want: "Flapping/warning 11m.."},
+			want: "Flapping/warning 11m.. = 5.05"},
 		{id: "D2", name: "a crash loop under fresh names, seen by nobody's increase", every: 30 * time.Second, end: 30 * time.Minute,
 			load: held + relay(6, 4, 30*time.Second, 0, 3),
-			want: "Flapping/warning 9m..\nMetricsAbsent/warning 22m.."},
+			want: "Flapping/warning 9m.. = 5\nMetricsAbsent/critical 18m.. = 1"},
 		{id: "D3", name: "a rolling restart moves the leader three times", every: 30 * time.Second, end: 30 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x60
@@ -189,7 +189,7 @@ func flappingScenarios() []scenario {
 		{id: "D10", name: "a lone replica in a crash loop is mostly not there", every: 15 * time.Second, end: 20 * time.Minute,
 			load: relay(12, 6, 15*time.Second, 0, 1) + `
 				leader_elector_info{mode="hold"} ` + strings.Repeat("1 1 stale _x3 ", 12),
-			want: "Flapping/warning 7m.."},
+			want: "Flapping/warning 7m.. = 5"},
 		{id: "D11", name: "twenty tenants below one label are won in a rolling restart", every: 15 * time.Second, end: 20 * time.Minute,
 			load: `
 				leader_elector_info{mode="hold",lock_name="tenant-*/orders"} 1x80
@@ -218,15 +218,15 @@ func flappingScenarios() []scenario {
 				leader_active{instance="i3"} _x20 0x6 1x60` + restart(2, 20, 6, 0)},
 		{id: "C29", name: "a crash loop with fresh pod names, born at 1", every: 15 * time.Second, end: 10 * time.Minute,
 			load: held + relay(7, 6, 15*time.Second, 0, 4),
-			want: "Flapping/warning 7m.."},
+			want: "Flapping/warning 7m.. = 5"},
 		{id: "C29", name: "a crash loop with fresh pod names, seen at 0 first", every: 15 * time.Second, end: 10 * time.Minute,
 			load: held + relay(7, 6, 15*time.Second, 1, 3),
-			want: "Flapping/warning 7m15s.."},
+			want: "Flapping/warning 7m15s.. = 5.75"},
 		{id: "C39", name: "leadership is lost and regained twice between samples", every: 15 * time.Second, end: 10 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x40
 				leader_acquired_total{instance="i1"} 7+2x40`,
-			want: "Flapping/warning 1m30s.."},
+			want: "Flapping/warning 1m30s.. = 13"},
 		{id: "C39", name: "leadership is lost and regained once an hour", every: 15 * time.Second, end: 150 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x600
@@ -235,7 +235,7 @@ func flappingScenarios() []scenario {
 			load: held + `
 				leader_active{instance="i1"} 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0
 				leader_acquired_total{instance="i1"} 100 40 100 40 100 40 100 40 100 40 100 40 100 40 100 40 100 40 100 40`,
-			want:  "Flapping/warning 1m30s..",
+			want:  "Flapping/warning 1m30s.. = 163",
 			limit: "without service.instance.id two replicas are one that restarts at every sample"},
 		{id: "C56", name: "two replicas push under their own identities", every: 30 * time.Second, end: 10 * time.Minute,
 			load: held + `

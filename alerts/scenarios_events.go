@@ -12,7 +12,7 @@ func backendScenarios() []scenario {
 			load: ran + `
 				leader_attempts_total{instance="i1"} 0+1x40
 				leader_not_acquired_total{instance="i1",reason="backend_error"} 0x9 1+1x30`,
-			want: "BackendErrors/critical 14m30s..\nBackendErrors/warning 11m..\nNoAcquisition/warning 5m30s.."},
+			want: "BackendErrors/critical 7m15s.. = 0.917\nBackendErrors/warning 11m.. = 0.65\nNoAcquisition/warning 5m30s.. = 11"},
 		{id: "E2", name: "one error, then all is well", every: 30 * time.Second, end: 30 * time.Minute,
 			load: ran + `
 				leader_attempts_total{instance="i1"} 0x9 1x9 2x9 3x9 4x20
@@ -23,7 +23,7 @@ func backendScenarios() []scenario {
 				leader_attempts_total{instance="i1"} 0+5x40
 				leader_acquired_total{instance="i1"} 0+4x40
 				leader_not_acquired_total{instance="i1",reason="backend_error"} 0+1x40`,
-			want: "BackendErrors/warning 6m30s.."},
+			want: "BackendErrors/warning 6m30s.. = 0.2"},
 		{id: "E4", name: "contention is no error", every: 30 * time.Second, end: 20 * time.Minute,
 			load: ran + `
 				leader_attempts_total{instance="i1"} 0+5x40
@@ -35,20 +35,20 @@ func backendScenarios() []scenario {
 				leader_attempts_total{instance="i1"} 40x40
 				leader_acquired_total{instance="i1"} 3x40
 				leader_not_acquired_total{instance="i1",reason="backend_error"} 2+1x40`,
-			want: "BackendErrors/critical 6m15s..\nBackendErrors/warning 6m15s.."},
+			want: "BackendErrors/critical 2m15s.. = +Inf\nBackendErrors/warning 6m15s.. = +Inf"},
 		{id: "E6", name: "every attempt meets an error while nobody leads", every: 30 * time.Second, end: 25 * time.Minute,
 			load: held + `
 				leader_attempts_total{instance="i1"} 3x9 4+1x50
 				leader_acquired_total{instance="i1"} 3x60
 				leader_active{instance="i1"} 1x10 0x50
 				leader_not_acquired_total{instance="i1",reason="backend_error"} 0x9 1+1x50`,
-			want: "BackendErrors/critical 11m..\nBackendErrors/warning 11m..\nNoAcquisition/warning 20m..\nNoLeader/critical 7m30s.."},
+			want: "BackendErrors/critical 6m30s.. = 0.833\nBackendErrors/warning 11m.. = 0.95\nNoAcquisition/warning 20m.. = 20\nNoLeader/critical 7m.. = 1"},
 		{id: "E7", name: "errors below a shared label", every: 30 * time.Second, end: 20 * time.Minute,
 			load: `
 				leader_attempts_total{instance="i1",lock_name="redacted"} 0+5x40
 				leader_acquired_total{instance="i1",lock_name="redacted"} 0+4x40
 				leader_not_acquired_total{instance="i1",lock_name="redacted",reason="backend_error"} 0+1x40`,
-			want: `BackendErrors/warning{lock_name="redacted"} 6m30s..`},
+			want: `BackendErrors/warning{lock_name="redacted"} 6m30s.. = 0.2`},
 		{id: "E8", name: "one attempt in a hundred meets an error", every: 30 * time.Second, end: 30 * time.Minute,
 			load: ran + `
 				leader_attempts_total{instance="i1"} 0+100x60
@@ -63,7 +63,7 @@ func backendScenarios() []scenario {
 			load: ran + `
 				leader_attempts_total{instance="i1"} 0+1x40
 				leader_not_acquired_total{instance="i1",reason="backend_error"} _x9 1+1x30`,
-			want: "BackendErrors/critical 13m45s..\nBackendErrors/warning 10m45s..\nNoAcquisition/warning 5m30s.."},
+			want: "BackendErrors/critical 7m.. = 1\nBackendErrors/warning 10m45s.. = 0.65\nNoAcquisition/warning 5m30s.. = 11"},
 		{id: "C01", name: "refusals and errors mixed, then the backend answers", every: 15 * time.Second, end: 20 * time.Minute,
 			load: ran + `
 				leader_attempts_total{instance="i1"} 0+1x10 11x70
@@ -90,7 +90,7 @@ func backendScenarios() []scenario {
 				leader_attempts_total{instance="i1"} 0+1x60
 				leader_acquired_total{instance="i1"} 0+1x20 20x40
 				leader_not_acquired_total{instance="i1",reason="backend_error"} 0x20 1+1x40`,
-			want: "BackendErrors/warning 10m45s.."},
+			want: "BackendErrors/critical 7m45s.. = 0.917\nBackendErrors/warning 10m45s.. = 0.575"},
 		{id: "C27", name: "errors of short-lived processes before their first sample", every: 15 * time.Second, end: 15 * time.Minute,
 			load: ran + `
 				leader_attempts_total{instance="i1"} 3x9 stale
@@ -111,7 +111,7 @@ func backendScenarios() []scenario {
 				leader_attempts_total{instance="p3"} _x56 0+2x40
 				leader_not_acquired_total{instance="p3",reason="backend_error"} _x56 0+1x40
 				leader_acquired_total{instance="p3"} _x56 0+1x40`,
-			want: "BackendErrors/warning 5m45s.."},
+			want: "BackendErrors/warning 5m45s.. = 0.5"},
 		{id: "C42", name: "a pod is first seen after 50 errors in 5000 attempts", every: 15 * time.Second, end: 15 * time.Minute,
 			load: ran + `
 				leader_attempts_total{instance="i1"} _x9 0 5000+5x50
@@ -127,7 +127,7 @@ func backendScenarios() []scenario {
 				leader_attempts_total{instance="i2"} 1x240
 				leader_attempts_total{instance="i3"} 1x19 8+7x240
 				leader_not_acquired_total{instance="i3",reason="backend_error"} 0x19 7+7x240`,
-			want: "BackendErrors/warning 10m.."},
+			want: "BackendErrors/warning 10m.. = 0.993"},
 		{id: "C45", name: "the backend is away for 20 s and leadership moves once", every: 15 * time.Second, end: 20 * time.Minute,
 			load: held + `
 				leader_lease_duration_seconds 15x80
@@ -160,7 +160,7 @@ func leaseScenarios() []scenario {
 				leader_lease_usage_ratio_count{instance="i1"} 0x9 1+1x150
 				leader_lease_usage_ratio_bucket{instance="i1",le="0.8"} 0x9 1+1x9 10+1x140
 				leader_lease_overruns_total{instance="i1"} 0x150`,
-			want: "NearLease/warning 10m..54m30s"},
+			want: "NearLease/warning 10m..54m30s = 1.02"},
 		{id: "G2", name: "runs stay within their leases", every: 30 * time.Second, end: 60 * time.Minute,
 			load: ran + `
 				leader_lease_usage_ratio_count{instance="i1"} 0+1x150
@@ -173,7 +173,7 @@ func leaseScenarios() []scenario {
 				leader_attempts_total{instance="i1"} 0x17 1x150
 				leader_acquired_total{instance="i1"} 0x17 1x150
 				leader_lease_overruns_total{instance="i1"} 0x19 1x150`,
-			want: "LeaseExceeded/critical 10m..54m30s\nNearLease/warning 10m..54m30s"},
+			want: "LeaseExceeded/critical 10m..54m30s = 1\nNearLease/warning 10m..54m30s = 1.02"},
 		{id: "G4", name: "slow runs of an hour ago, and fast ones since", every: 30 * time.Second, end: 30 * time.Minute,
 			load: ran + `
 				leader_lease_usage_ratio_count{instance="i1"} 50+6x60
@@ -197,11 +197,11 @@ func leaseScenarios() []scenario {
 				leader_attempts_total{instance="i1",lock_name="tenant-*/orders"} 0+1x40
 				leader_acquired_total{instance="i1",lock_name="tenant-*/orders"} 0+1x40
 				leader_lease_overruns_total{instance="i1",lock_name="tenant-*/orders"} 0x19 1x40`,
-			want: `LeaseExceeded/critical{lock_name="tenant-*/orders"} 10m..`},
+			want: `LeaseExceeded/critical{lock_name="tenant-*/orders"} 10m.. = 1`},
 		{id: "G8", name: "one run uses nine tenths of its lease, and only native histograms are stored", every: 30 * time.Second, end: time.Hour, native: true,
 			load: ran + `
 				leader_lease_usage_ratio{instance="i1"} {{schema:3 sum:3 count:7 offset:-8 buckets:[7 0 0 0 0 0 0]}}x20 {{schema:3 sum:4 count:8 offset:-8 buckets:[8 0 0 0 0 0 0]}}x10 {{schema:3 sum:4 count:9 offset:-8 buckets:[8 0 0 0 0 0 0 1]}}x150`,
-			want: "NearLease/warning 16m.."},
+			want: "NearLease/warning 16m.. = 1.02"},
 		{id: "G9", name: "runs use up to 84 % of their leases, and only native histograms are stored", every: 30 * time.Second, end: time.Hour, native: true,
 			load: ran + `
 				leader_lease_usage_ratio{instance="i1"} {{schema:3 sum:0 count:0 offset:-8 buckets:[0 0 0 0 0 0 0 0]}}+{{schema:3 sum:2 count:5 offset:-8 buckets:[2 0 0 0 0 0 3 0]}}x150`,
@@ -218,14 +218,14 @@ func leaseScenarios() []scenario {
 				leader_lease_usage_ratio_count{instance="i1"} _x10 1x40
 				leader_lease_usage_ratio_bucket{instance="i1",le="0.8"} _x10 0x40
 				leader_lease_overruns_total{instance="i1"} 0x40`,
-			want: "NearLease/warning 5m.."},
+			want: "NearLease/warning 5m.. = 1"},
 		{id: "G12", name: "the first run of a process begins a native histogram, and uses nine tenths of its lease", every: 30 * time.Second, end: 20 * time.Minute, native: true,
 			load: ran + `
 				leader_attempts_total{instance="i1"} 0x9 1x40
 				leader_acquired_total{instance="i1"} 0x9 1x40
 				leader_lease_usage_ratio{instance="i1"} _x10 {{schema:3 sum:0.9 count:1 offset:-1 buckets:[1]}}x40
 				leader_lease_overruns_total{instance="i1"} 0x40`,
-			want: "NearLease/warning 5m.."},
+			want: "NearLease/warning 5m.. = 1"},
 		{id: "G13", name: "the first run of a process uses half of its lease", every: 30 * time.Second, end: 20 * time.Minute,
 			load: ran + `
 				leader_attempts_total{instance="i1"} 0x9 1x40
@@ -240,7 +240,7 @@ func leaseScenarios() []scenario {
 				leader_lease_usage_ratio_count{instance="i1"} 0+3x40
 				leader_lease_usage_ratio_bucket{instance="i1",le="0.8"} 0x40
 				leader_lease_overruns_total{instance="i1"} 0x40`,
-			want: "NearLease/warning 30s.."},
+			want: "NearLease/warning 15s.. = 4.5"},
 		{id: "C04", name: "renewals grow slower and stay below the bound", every: 15 * time.Second, end: 10 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x40
@@ -255,7 +255,7 @@ func leaseScenarios() []scenario {
 				leader_lease_usage_ratio_count{instance="i1"} 0+3x40
 				leader_lease_usage_ratio_bucket{instance="i1",le="0.8"} 0+3x19 59+3x20
 				leader_lease_overruns_total{instance="i1"} 0x40`,
-			want: "NearLease/warning 5m.."},
+			want: "NearLease/warning 5m.. = 1.02"},
 		{id: "C07", name: "a job of 12 s on a lease of 10 s", every: 15 * time.Second, end: 10 * time.Minute,
 			load: ran + `
 				leader_active{instance="i1"} 0x40
@@ -264,7 +264,7 @@ func leaseScenarios() []scenario {
 				leader_lease_usage_ratio_count{instance="i1"} 0x10 1x40
 				leader_lease_usage_ratio_bucket{instance="i1",le="0.8"} 0x40
 				leader_lease_overruns_total{instance="i1"} 0x10 1x40`,
-			want: "LeaseExceeded/critical 2m45s..\nNearLease/warning 3m.."},
+			want: "LeaseExceeded/critical 2m45s.. = 1\nNearLease/warning 2m45s.. = 1.05"},
 		{id: "C07", name: "one renewal meets an error and the next one succeeds", every: 15 * time.Second, end: 10 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x40
@@ -278,7 +278,7 @@ func leaseScenarios() []scenario {
 				leader_attempts_total{instance="i1"} 0x9 1x40
 				leader_acquired_total{instance="i1"} 0x9 1x40
 				leader_lease_overruns_total{instance="i1"} _x10 1x40`,
-			want: "LeaseExceeded/critical 5m.."},
+			want: "LeaseExceeded/critical 5m.. = 1"},
 	}
 }
 
@@ -298,7 +298,7 @@ func lossScenarios() []scenario {
 		{id: "W4", name: "a lock below a shared label is worked on after its loss", every: 15 * time.Second, end: 10 * time.Minute,
 			load: `
 				leader_work_after_loss_seconds_total{instance="i1",lock_name="redacted"} 0x19 30x60`,
-			want: `WorkAfterLoss/critical{lock_name="redacted"} 5m..`},
+			want: `WorkAfterLoss/critical{lock_name="redacted"} 5m.. = 30`},
 		{id: "W5", name: "a process was suspended for longer than the window", every: 30 * time.Second, end: 90 * time.Minute,
 			load: ran + `
 				leader_work_after_loss_seconds_total{instance="i1"} 0x20 stale _x80 2400x100`,
@@ -312,6 +312,6 @@ func lossScenarios() []scenario {
 				up{instance="i2"} 1x40
 				leader_work_after_loss_seconds_total{instance="i1"} 0x4 stale _x3 40x40
 				leader_work_after_loss_seconds_total{instance="i2"} 0x40`,
-			want: "WorkAfterLoss/critical 2m15s.."},
+			want: "WorkAfterLoss/critical 2m15s.. = 40"},
 	}
 }

@@ -15,7 +15,7 @@ func redactionScenarios() []scenario {
 				leader_redaction_info{instance="i1",` + k1 + `} 1x60
 				leader_redaction_info{instance="i2",` + k1 + `} 1x60
 				leader_redaction_info{instance="i3",policy="hash",key_id="k1",key_check="5e6f7a8b"} 1x60`,
-			want: `RedactionKeyMismatch/warning 15m..`},
+			want: "RedactionKeyMismatch/warning 15m.. = 2"},
 		{id: "R3", name: "two jobs have a key each", every: 30 * time.Second, end: 30 * time.Minute,
 			load: `
 				leader_redaction_info{instance="i1",` + k1 + `} 1x60
@@ -40,18 +40,18 @@ func redactionScenarios() []scenario {
 			load: `
 				leader_redaction_info{instance="i1",` + k1 + `} 1x60
 				leader_redaction_info{instance="i2",policy="hash",key_id="k2",key_check="1a2b3c4d"} 1x60`,
-			want: `RedactionKeyMismatch/warning 15m..`},
+			want: "RedactionKeyMismatch/warning 15m.. = 2"},
 		{id: "R7", name: "one replica shows the names that the other hides", every: 30 * time.Second, end: 30 * time.Minute,
 			load: `
 				leader_redaction_info{instance="i1",policy="constant"} 1x60
 				leader_redaction_info{instance="i2",policy="raw"} 1x60`,
-			want: `RedactionKeyMismatch/warning 15m..`},
+			want: "RedactionKeyMismatch/warning 15m.. = 2"},
 		{id: "R8", name: "the odd replica misses two scrapes, and gets the right key at last", every: 30 * time.Second, end: 40 * time.Minute,
 			load: `
 				leader_redaction_info{instance="i1",` + k1 + `} 1x100
 				leader_redaction_info{instance="i2",` + k2 + `} 1x39 stale _x1 1x17 stale
 				leader_redaction_info{instance="i2",` + k1 + `} _x60 1x40`,
-			want: `RedactionKeyMismatch/warning 15m..35m`},
+			want: "RedactionKeyMismatch/warning 15m..35m = 2"},
 		{id: "R9", name: "the odd replica misses a scrape every ten minutes", every: 30 * time.Second, end: 40 * time.Minute,
 			load: `
 				leader_redaction_info{instance="i1",` + k1 + `} 1x100

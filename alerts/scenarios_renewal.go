@@ -9,7 +9,7 @@ func renewalScenarios() []scenario {
 				leader_active{instance="i1"} 1x40
 				leader_renewals_total{instance="i1",result="ok"} 0+4x40
 				leader_renewals_total{instance="i1",result="error"} 0+2x40`,
-			want: "RenewalFailures/warning 3m45s.."},
+			want: "RenewalFailures/warning 4m45s.. = 0.333"},
 		{id: "F2", name: "two renewals in a row fail among many", every: 30 * time.Second, end: 20 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x40
@@ -26,7 +26,7 @@ func renewalScenarios() []scenario {
 				leader_renewals_total{instance="i1",result="ok"} 0+4x40
 				leader_renewals_total{instance="i1",result="timeout"} 0+2x40
 				leader_renewals_total{instance="i1",result="error"} 0x40`,
-			want: "RenewalFailures/warning 3m45s.."},
+			want: "RenewalFailures/warning 4m45s.. = 0.333"},
 		{id: "F5", name: "one renewal in fifty fails, all day long", every: 30 * time.Second, end: 30 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x60
@@ -38,7 +38,7 @@ func renewalScenarios() []scenario {
 				leader_active{instance="i1"} 1x60
 				leader_renewals_total{instance="i1",result="ok"} 5x20 6x3 7x3 8x3 9x3 10x60
 				leader_renewals_total{instance="i1",result="error"} 0x9 1+1x10 11x60`,
-			want: "RenewalFailures/warning 9m..16m30s"},
+			want: "RenewalFailures/warning 10m..17m30s = 1"},
 		{id: "F7", name: "renewals find the lock lost, once for each term", every: 30 * time.Second, end: 20 * time.Minute,
 			load: ran + `
 				leader_active{instance="i1"} 0x40
@@ -50,7 +50,7 @@ func renewalScenarios() []scenario {
 			load: `
 				leader_renewals_total{instance="i1",lock_name="redacted",result="ok"} 0+4x40
 				leader_renewals_total{instance="i1",lock_name="redacted",result="error"} 0+2x40`,
-			want: `RenewalFailures/warning{lock_name="redacted"} 3m45s..`},
+			want: `RenewalFailures/warning{lock_name="redacted"} 4m45s.. = 0.333`},
 		{id: "F9", name: "a pod is first seen after 50 failures in 5000 renewals", every: 15 * time.Second, end: 15 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} _x9 1x60
@@ -70,7 +70,7 @@ func renewalScenarios() []scenario {
 				leader_renewals_total{instance="i1",result="canceled"} 0x20 4+4x9 40x40
 				leader_renewals_total{instance="i1",result="timeout"} 0x20 1x3 2x3 3x3 4x3 5x3 6x40
 				leader_renewals_total{instance="i1",result="error"} 0x60`,
-			want: "RenewalFailures/warning 10m15s.."},
+			want: "RenewalFailures/warning 11m15s.. = 0.745"},
 		{id: "C40", name: "renewals go on failing while three pods lead one after the other", every: 15 * time.Second, end: 20 * time.Minute,
 			load: held + `
 				leader_renewals_total{instance="p1",result="ok"} 0+1x30 stale
@@ -79,7 +79,7 @@ func renewalScenarios() []scenario {
 				leader_renewals_total{instance="p2",result="error"} _x28 0+1x20 stale
 				leader_renewals_total{instance="p3",result="ok"} _x46 0+1x40
 				leader_renewals_total{instance="p3",result="error"} _x46 0+1x40`,
-			want: "RenewalFailures/warning 3m45s.."},
+			want: "RenewalFailures/warning 4m45s.. = 0.5"},
 		{id: "C45", name: "the backend is away for 20 s, and a young leader gets through", every: 15 * time.Second, end: 20 * time.Minute,
 			load: held + `
 				leader_lease_duration_seconds{instance="i1"} 30x80
@@ -95,12 +95,12 @@ func headroomScenarios() []scenario {
 			load: ran + `
 				leader_lease_duration_seconds{instance="i1"} 1200x60
 				leader_lease_headroom_seconds{instance="i1"} _x3 1200-30x37 stale`,
-			want: "LowHeadroom/warning 19m..25m30s"},
+			want: "LowHeadroom/warning 19m30s..25m30s = 0.1"},
 		{id: "H2", name: "headroom is exported as 0 where there is no term", every: 30 * time.Second, end: 10 * time.Minute,
 			load: ran + `
 				leader_lease_duration_seconds{instance="i1"} 60x60
 				leader_lease_headroom_seconds{instance="i1"} 0x60`,
-			want:  "LowHeadroom/warning 1m..",
+			want:  "LowHeadroom/warning 1m30s.. = 0",
 			limit: "an exporter that says 0 for unknown breaks the contract"},
 		{id: "H3", name: "a lease of two minutes is renewed halfway", every: 30 * time.Second, end: 20 * time.Minute,
 			load: held + `
@@ -136,7 +136,7 @@ func headroomScenarios() []scenario {
 				leader_lease_duration_seconds{instance="i2"} 600x40
 				leader_lease_headroom_seconds{instance="i1"} 580x40
 				leader_lease_headroom_seconds{instance="i2"} 580-30x40`,
-			want: "LowHeadroom/warning 9m.."},
+			want: "LowHeadroom/warning 9m30s.. = 0.0167"},
 		{id: "C04", name: "the headroom of slow renewals stays above a fifth of the lease", every: 15 * time.Second, end: 10 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x40
@@ -153,7 +153,7 @@ func headroomScenarios() []scenario {
 				leader_active{instance="i2"} 0x7 1x40
 				leader_lease_duration_seconds{instance="i1"} 15x40
 				leader_lease_headroom_seconds{instance="i1"} 12x6 10-15x40`,
-			want: "LowHeadroom/warning 3m.."},
+			want: "LowHeadroom/warning 3m30s.. = -6.33"},
 		{id: "C45", name: "one failed renewal leaves a third of the lease", every: 15 * time.Second, end: 10 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x40

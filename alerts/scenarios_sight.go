@@ -9,12 +9,12 @@ func absenceScenarios() []scenario {
 	return []scenario{
 		{id: "M1", name: "nothing on the server ever had leader election metrics", every: 30 * time.Second, end: 30 * time.Minute, alone: true,
 			load: `up{instance="i1"} 1x60`,
-			want: "MetricsAbsent/warning 10m.."},
+			want: "MetricsAbsent/warning 10m.. = 1"},
 		{id: "M2", name: "one of two jobs loses its metrics", every: 30 * time.Second, end: 90 * time.Minute,
 			load: `
 				leader_active{instance="i1"} 1x19 stale
 				leader_active{instance="i2"} 0x19 stale`,
-			want: "MetricsAbsent/warning 20m..1h9m30s"},
+			want: "MetricsAbsent/warning 20m..1h4m30s = 20"},
 		{id: "M3", name: "a deployment that is not rolling leaves five minutes without a replica", every: 30 * time.Second, end: 30 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x19 stale
@@ -29,7 +29,7 @@ func absenceScenarios() []scenario {
 		{id: "M6", name: "the metrics come back", every: 30 * time.Second, end: time.Hour, alone: true,
 			load: held + `
 				leader_active{instance="i1"} 1x19 stale _x40 1x60`,
-			want: "MetricsAbsent/warning 20m..30m30s"},
+			want: "MetricsAbsent/critical 16m..30m30s = 1\nMetricsAbsent/warning 20m..30m30s = 20"},
 	}
 }
 
@@ -40,7 +40,7 @@ func vanishedScenarios() []scenario {
 				leader_active{instance="i1",lock_name="y"} 1x200
 				leader_elector_info{instance="i2",mode="hold"} 1x19 stale
 				leader_active{instance="i2"} 1x19 stale`,
-			want: "LockVanished/warning 20m..1h9m30s"},
+			want: "LockVanished/warning 20m..1h9m30s = 1"},
 		{id: "V2", name: "a lock around single runs is retired", every: 30 * time.Second, end: 90 * time.Minute,
 			load: `
 				leader_active{instance="i1",lock_name="y"} 0x200
@@ -57,7 +57,7 @@ func vanishedScenarios() []scenario {
 				leader_active{instance="i1",lock_name="y"} 1x200
 				leader_elector_info{instance="i1",mode="hold"} 1x19 stale
 				leader_active{instance="i1"} 1x19 stale`,
-			want:  "LockVanished/warning 20m..1h9m30s",
+			want:  "LockVanished/warning 20m..1h9m30s = 1",
 			limit: "a lock that is retired in the moment in which it is given back looks like one that was lost"},
 		{id: "V5", name: "a job that is declared to run is not there after a release", every: 30 * time.Second, end: 90 * time.Minute,
 			load: `
@@ -65,7 +65,7 @@ func vanishedScenarios() []scenario {
 				leader_active{instance="i2",lock_name="y"} _x20 0x200
 				leader_active{instance="i1"} 0x19 stale
 				leader_expected_interval_seconds{instance="i1"} 3600x19 stale`,
-			want: "LockVanished/warning 20m..1h9m30s"},
+			want: "LockVanished/warning 20m..1h9m30s = 1"},
 		{id: "V6", name: "a leader dies long before its lock is given up by the others", every: 30 * time.Second, end: 90 * time.Minute,
 			load: `
 				leader_active{instance="i1",lock_name="y"} 1x200
@@ -86,7 +86,7 @@ func vanishedScenarios() []scenario {
 				leader_active{instance="i1",lock_name="y"} 1x400
 				leader_active{instance="i2"} 1x9 stale
 				leader_elector_info{instance="i2",mode="hold"} 1x9 stale`,
-			want:  "LockVanished/warning 12m30s..1h2m",
+			want:  "LockVanished/warning 12m30s..1h2m15s = 1",
 			limit: "purpose cannot be seen; the alert ends by itself when the lookback is over"},
 	}
 }
@@ -99,7 +99,7 @@ func targetScenarios() []scenario {
 				leader_active{instance="i2"} 1x60
 				up{instance="i1"} 1x19 0x60
 				up{instance="i2"} 1x60`,
-			want: "ScrapeFailing/warning 15m.."},
+			want: "ScrapeFailing/warning 15m.. = 1"},
 		{id: "U2", name: "pods of a rollout stay as targets for two minutes after they have stopped", every: 30 * time.Second, end: 30 * time.Minute,
 			load: held + `
 				leader_active{instance="p1"} 0x9 stale
@@ -120,7 +120,7 @@ func targetScenarios() []scenario {
 				leader_active{instance="i2"} 1x200
 				up{instance="i1"} 1x19 0x200
 				up{instance="i2"} 1x200`,
-			want:  "ScrapeFailing/warning 15m..1h14m30s",
+			want:  "ScrapeFailing/warning 15m..1h14m30s = 1",
 			limit: "after the lookback nothing tells that the target had locks"},
 		{id: "U5", name: "every second scrape of a replica fails", every: 30 * time.Second, end: 30 * time.Minute,
 			load: held + `
@@ -135,7 +135,7 @@ func targetScenarios() []scenario {
 				leader_active{instance="i2",prometheus_replica="0"} 1x60
 				up{instance="i1",prometheus_replica="0"} 1x19 0x60
 				up{instance="i1",prometheus_replica="1"} 1x19 0x60`,
-			want: "ScrapeFailing/warning 15m.."},
+			want: "ScrapeFailing/warning 15m.. = 1"},
 		{id: "C40", name: "pods are down one after the other", every: 15 * time.Second, end: 30 * time.Minute,
 			load: held + `
 				leader_active{instance="p1"} 0x9 stale
@@ -144,7 +144,7 @@ func targetScenarios() []scenario {
 				up{instance="p1"} 1x9 0x35 stale
 				up{instance="p2"} 1x39 0x40 stale
 				up{instance="p3"} 1x120`,
-			want: "ScrapeFailing/warning 7m30s..25m15s"},
+			want: "ScrapeFailing/warning 7m30s..25m15s = 1"},
 	}
 }
 
@@ -154,12 +154,12 @@ func overflowScenarios() []scenario {
 			load: `
 				leader_redaction_overflows_total{instance="i1"} 44x200
 				leader_active{instance="i1",lock_name="overflow"} 3x200`,
-			want: "LabelOverflow/warning 5m.."},
+			want: "LabelOverflow/warning 5m.. = 1"},
 		{id: "O2", name: "names come and go between two samples", every: 30 * time.Second, end: 90 * time.Minute,
 			load: `
 				leader_active{instance="i1"} 1x200
 				leader_redaction_overflows_total{instance="i1"} 0x19 1x9 4x200`,
-			want: "LabelOverflow/warning 15m..1h14m30s"},
+			want: "LabelOverflow/warning 15m..1h14m30s = 1"},
 		{id: "O3", name: "there is room for every lock", every: 30 * time.Second, end: 30 * time.Minute,
 			load: `
 				leader_active{instance="i1"} 1x60
@@ -185,6 +185,6 @@ func overflowScenarios() []scenario {
 				leader_redaction_overflows_total{instance="i1"} 9744x80
 				leader_redaction_overflows_total{instance="i2"} 9744x80
 				leader_redaction_overflows_total{instance="i3"} 0x80`,
-			want: "LabelOverflow/warning 5m.."},
+			want: "LabelOverflow/warning 5m.. = 2"},
 	}
 }

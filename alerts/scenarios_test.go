@@ -11,8 +11,8 @@ import (
 )
 
 func TestScenariosCauseExactlyTheirAlerts(t *testing.T) {
-	rules := rulesOf(t, Default())
 	for _, s := range scenarios() {
+		rules := rulesOf(t, s.config())
 		t.Run(s.title(), func(t *testing.T) {
 			t.Parallel()
 			fired, err := s.firings(t.Context(), rules, seriesOf(t, s, Default()), promeval.V3)
@@ -31,8 +31,8 @@ func TestScenariosCauseExactlyTheirAlerts(t *testing.T) {
 // The oldest server that the rules are for counts the sample at the beginning
 // of a window in: no alert comes, goes or moves by more than a sample for it.
 func TestScenariosCauseTheSameAlertsOnPrometheus2(t *testing.T) {
-	rules := rulesOf(t, Default())
 	for _, s := range scenarios() {
+		rules := rulesOf(t, s.config())
 		t.Run(s.title(), func(t *testing.T) {
 			t.Parallel()
 			want, err := s.firings(t.Context(), rules, seriesOf(t, s, Default()), promeval.V3)

@@ -13,7 +13,7 @@ func jobScenarios() []scenario {
 				leader_expected_interval_seconds{instance="i1"} 600x100
 				leader_last_acquired_timestamp_seconds{instance="i1"} 0x19 600x100
 				leader_active{instance="i1"} 0x100`,
-			want: "JobOverdue/warning 27m15s.."},
+			want: "JobOverdue/warning 27m15s.. = 1.04e+03"},
 		{id: "J2", name: "a job of every ten minutes runs on another replica each time, late now and then", every: 30 * time.Second, end: time.Hour,
 			load: ran + `
 				leader_expected_interval_seconds{instance="i1"} 600x120
@@ -24,7 +24,7 @@ func jobScenarios() []scenario {
 			load: ran + `
 				leader_expected_interval_seconds{instance="i1"} 300x120
 				leader_active{instance="i1"} 0x120`,
-			want: "JobOverdue/warning 9m45s.."},
+			want: "JobOverdue/warning 10m.. = 600"},
 		{id: "J4", name: "a job of every 20 minutes comes back after its service was off for over an hour", every: 30 * time.Second, end: 150 * time.Minute,
 			load: `
 				leader_elector_info{instance="i1",mode="run"} 1x82 stale
@@ -35,7 +35,7 @@ func jobScenarios() []scenario {
 				leader_active{instance="i2"} _x240 0x60
 				leader_expected_interval_seconds{instance="i2"} _x240 1200x60
 				leader_last_acquired_timestamp_seconds{instance="i2"} _x278 8340x60`,
-			want: "MetricsAbsent/warning 51m30s..1h41m"},
+			want: "JobOverdue/warning 1h12m15s..2h = 1.94e+03\nMetricsAbsent/warning 51m30s..1h36m = 83"},
 		{id: "J5", name: "a lock without a declared interval was acquired long ago", every: 30 * time.Second, end: time.Hour,
 			load: ran + `
 				leader_active{instance="i1"} 0x120
@@ -53,7 +53,7 @@ func jobScenarios() []scenario {
 				leader_active{instance="i1"} 1x120
 				leader_active{instance="i2"} 0x120
 				leader_last_acquired_timestamp_seconds{instance="i1"} 0x120`,
-			want: "JobOverdue/warning 17m15s.."},
+			want: "JobOverdue/warning 17m15s.. = 1.04e+03"},
 		{id: "J8", name: "a lock that is held is declared to be acquired every minute", every: 30 * time.Second, end: time.Hour,
 			load: held + `
 				leader_expected_interval_seconds{instance="i1"} 60x120
@@ -76,20 +76,20 @@ func jobScenarios() []scenario {
 				leader_last_acquired_timestamp_seconds{instance="i1"} 0x40 stale
 				leader_expected_interval_seconds{instance="i2"} _x42 1800x40 stale
 				leader_expected_interval_seconds{instance="i3"} _x84 1800x120`,
-			want: "JobOverdue/warning 47m15s.."},
+			want: "JobOverdue/warning 47m15s.. = 2.84e+03"},
 		{id: "J12", name: "a job is overdue for as long as nobody can run it, and then runs", every: 30 * time.Second, end: 34 * time.Minute,
 			load: ran + `
 				leader_expected_interval_seconds{instance="i1"} 300x100
 				leader_active{instance="i1"} 0x100
 				leader_last_acquired_timestamp_seconds{instance="i1"} 0x49 1500x20`,
-			want: "JobOverdue/warning 9m45s..25m"},
+			want: "JobOverdue/warning 9m45s..25m = 585"},
 		{id: "J13", name: "a job of every 30 minutes is skipped while a replacement leaves gaps of two minutes", every: 30 * time.Second, end: 90 * time.Minute,
 			load: ran + `
 				leader_expected_interval_seconds{instance="i1"} 1800x36 stale
 				leader_last_acquired_timestamp_seconds{instance="i1"} 0x36 stale
 				leader_expected_interval_seconds{instance="i2"} _x41 1800x36 stale
 				leader_expected_interval_seconds{instance="i3"} _x82 1800x120`,
-			want: "JobOverdue/warning 47m15s.."},
+			want: "JobOverdue/warning 47m15s.. = 2.84e+03"},
 		{id: "J14", name: "a job that never ran, for two hours", every: 30 * time.Second, end: 2 * time.Hour,
 			load: ran + `
 				leader_expected_interval_seconds{instance="i1"} 7200x240
@@ -106,7 +106,7 @@ func jobScenarios() []scenario {
 				leader_acquired_total{instance="i2"} 5x80
 				leader_last_acquired_timestamp_seconds{instance="i1"} 0x80
 				leader_last_acquired_timestamp_seconds{instance="i2"} -60x80`,
-			want: "JobOverdue/warning 3m45s.."},
+			want: "JobOverdue/warning 3m45s.. = 225"},
 		{id: "C31", name: "Prometheus starts half an hour after the last run of an hourly job", every: 15 * time.Second, end: 90 * time.Minute,
 			load: ran + `
 				leader_expected_interval_seconds{instance="i1"} 3600x360
@@ -121,7 +121,7 @@ func jobScenarios() []scenario {
 				leader_acquired_total{instance="i1"} 57x360
 				leader_attempts_total{instance="i1"} 57x360
 				leader_last_acquired_timestamp_seconds{instance="i1"} -1800x360`,
-			want: "JobOverdue/warning 1h2m15s.."},
+			want: "JobOverdue/warning 1h2m15s.. = 5.54e+03"},
 		{id: "C34", name: "a job of the same name runs in one of two clusters", every: 30 * time.Second, end: 30 * time.Minute,
 			load: `
 				leader_elector_info{mode="run",cluster="eu"} 1x60
@@ -130,7 +130,7 @@ func jobScenarios() []scenario {
 				leader_expected_interval_seconds{instance="i1",cluster="us"} 600x60
 				leader_last_acquired_timestamp_seconds{instance="i1",cluster="eu"} 0x19 600x19 1200x60
 				leader_last_acquired_timestamp_seconds{instance="i1",cluster="us"} 0x60`,
-			want: `JobOverdue/warning{cluster="us"} 17m15s..`},
+			want: `JobOverdue/warning{cluster="us"} 17m15s.. = 1.04e+03`},
 		{id: "C32", name: "the replicas of a job of every hour are replaced halfway", every: 30 * time.Second, end: 2 * time.Hour,
 			load: `
 				leader_elector_info{mode="run"} 1x240
@@ -140,15 +140,15 @@ func jobScenarios() []scenario {
 				leader_active{instance="i2"} _x60 0x200
 				leader_expected_interval_seconds{instance="i2"} _x60 3600x200
 				leader_last_acquired_timestamp_seconds{instance="i2"} _x120 3600x200`},
-		{id: "C32", name: "the run of an hour is skipped after the replicas were replaced", every: 30 * time.Second, end: 2 * time.Hour,
+		{id: "C32", name: "the run of an hour is skipped after the replicas were replaced", every: 30 * time.Second, end: 3 * time.Hour,
 			load: `
 				leader_elector_info{mode="run"} 1x240
 				leader_active{instance="i1"} 0x60 stale
 				leader_expected_interval_seconds{instance="i1"} 3600x60 stale
 				leader_last_acquired_timestamp_seconds{instance="i1"} _x20 600x40 stale
-				leader_active{instance="i2"} _x60 0x200
-				leader_expected_interval_seconds{instance="i2"} _x60 3600x200`,
-			want: "JobOverdue/warning 1h42m15s.."},
+				leader_active{instance="i2"} _x60 0x400
+				leader_expected_interval_seconds{instance="i2"} _x60 3600x400`,
+			want: "JobOverdue/warning 2h40m.. = 9.6e+03"},
 		{id: "C32", name: "a run of 200 ms every minute is never sampled as active", every: 30 * time.Second, end: time.Hour,
 			load: ran + `
 				leader_expected_interval_seconds{instance="i1"} 60x240
@@ -167,14 +167,14 @@ func taskScenarios() []scenario {
 				leader_execution_duration_seconds_count{instance="i1"} 3x19 4x19 5x19 6x19 7x19 8x19 9x120
 				leader_execution_failures_total{instance="i1",cause="error"} 0x59 1x240
 				leader_execution_failures_total{instance="i1",cause="panic"} 0x300`,
-			want: "TaskFailing/warning 30m..1h44m30s"},
+			want: "TaskFailing/warning 30m..1h44m30s = 1"},
 		{id: "T2", name: "the only run of the day panics", every: 30 * time.Second, end: 2 * time.Hour,
 			load: ran + `
 				leader_acquired_total{instance="i1"} 3x39 4x300
 				leader_execution_duration_seconds_count{instance="i1"} 3x40 4x300
 				leader_execution_failures_total{instance="i1",cause="error"} 0x300
 				leader_execution_failures_total{instance="i1",cause="panic"} 0x40 1x300`,
-			want: "TaskFailing/warning 20m30s..1h35m"},
+			want: "TaskFailing/warning 20m30s..1h35m = 1"},
 		{id: "T3", name: "one run in fifty fails", every: 30 * time.Second, end: 90 * time.Minute,
 			load: ran + `
 				leader_acquired_total{instance="i1"} 0+1x240
@@ -188,7 +188,7 @@ func taskScenarios() []scenario {
 				leader_execution_duration_seconds_count{instance="i2"} 0+1x120
 				leader_execution_failures_total{instance="i1",cause="error"} 0x120
 				leader_execution_failures_total{instance="i2",cause="error"} 0+1x120`,
-			want: "TaskFailing/warning 30s.."},
+			want: "TaskFailing/warning 30s.. = 1"},
 		{id: "T5", name: "a short-lived process fails before its first sample", every: 30 * time.Second, end: time.Hour,
 			load: ran + `
 				leader_acquired_total{instance="p1"} _x20 1x3 stale
@@ -196,7 +196,7 @@ func taskScenarios() []scenario {
 				leader_execution_duration_seconds_count{instance="p1"} _x20 1x3 stale
 				leader_execution_failures_total{instance="p1",cause="error"} _x20 1x3 stale
 				leader_execution_failures_total{instance="p1",cause="panic"} _x20 0x3 stale`,
-			want: "TaskFailing/warning 10m.."},
+			want: "TaskFailing/warning 10m.. = 1"},
 		{id: "T6", name: "Prometheus starts beside a process that failed yesterday and runs well now", every: 30 * time.Second, end: time.Hour,
 			load: ran + `
 				leader_acquired_total{instance="i1"} 9x20 10x100
@@ -227,7 +227,7 @@ func taskScenarios() []scenario {
 				leader_execution_duration_seconds_count{instance="i2"} 0x200
 				leader_execution_failures_total{instance="i1",cause="error"} 0x20 1x200
 				leader_execution_failures_total{instance="i2",cause="error"} 0x200`,
-			want: "TaskFailing/warning 10m30s..1h25m"},
+			want: "TaskFailing/warning 10m30s..1h25m = 1"},
 		{id: "T10", name: "a tenth of the runs fails where only native histograms are stored", every: 30 * time.Second, end: time.Hour, native: true,
 			load: ran + `
 				leader_acquired_total{instance="i1"} 0+4x120
@@ -238,7 +238,7 @@ func taskScenarios() []scenario {
 				leader_acquired_total{instance="i1"} 0+4x120
 				leader_execution_duration_seconds{instance="i1"} {{schema:0 sum:0 count:0 buckets:[0]}}+{{schema:0 sum:4 count:4 buckets:[4]}}x120
 				leader_execution_failures_total{instance="i1",cause="error"} 0+2x120`,
-			want: "TaskFailing/warning 30s.."},
+			want: "TaskFailing/warning 30s.. = 2"},
 		{id: "T12", name: "the series of a lease are sampled before that of its win", every: 30 * time.Second, end: time.Hour,
 			load: ran + `
 				leader_acquired_total{instance="i1"} 0x120
@@ -258,7 +258,7 @@ func taskScenarios() []scenario {
 				leader_execution_duration_seconds_count{instance="i1"} 0x9 1x20 2x60
 				leader_execution_failures_total{instance="i1",cause="panic"} 0x9 1x80
 				leader_execution_failures_total{instance="i1",cause="error"} 0x80`,
-			want: "TaskFailing/warning 2m30s.."},
+			want: "TaskFailing/warning 2m30s.. = 1"},
 		{id: "C12", name: "bodies stop because a rollout tells them to", every: 15 * time.Second, end: 20 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x80
@@ -290,7 +290,7 @@ func tokenScenarios() []scenario {
 				leader_acquired_total{instance="i1"} 0x5 1x19 2x200
 				leader_fencing_token{instance="i1"} _x6 900x19 12x200
 				leader_fencing_token_regressions_total{instance="i1"} _x6 0x19 1x200`,
-			want: "TokenRegressed/critical 13m..57m30s"},
+			want: "TokenRegressed/critical 13m..57m30s = 1"},
 		{id: "K2", name: "tokens grow, with gaps", every: 30 * time.Second, end: 30 * time.Minute,
 			load: ran + `
 				leader_attempts_total{instance="i1"} 0+1x60
@@ -303,7 +303,7 @@ func tokenScenarios() []scenario {
 				leader_acquired_total{instance="i1"} 7x19 _x2 0x4 1x40
 				leader_fencing_token{instance="i1"} 900x19 stale _x6 3x40
 				leader_fencing_token_regressions_total{instance="i1"} 0x19 stale _x6 0x40`,
-			want: "TokenRegressed/critical 13m30s.."},
+			want: "TokenRegressed/critical 13m30s.. = 1"},
 		{id: "K4", name: "locks with tokens of their own share a label", every: 30 * time.Second, end: 30 * time.Minute,
 			load: `
 				leader_attempts_total{instance="i1",lock_name="redacted"} 0+2x60
@@ -342,21 +342,21 @@ func tokenScenarios() []scenario {
 				leader_fencing_token{instance="i2"} 901x14 5x60
 				leader_fencing_token_regressions_total{instance="i1"} 0x9 1x60
 				leader_fencing_token_regressions_total{instance="i2"} 0x14 1x60`,
-			want: "TokenRegressed/critical 5m.."},
+			want: "TokenRegressed/critical 5m.. = 1"},
 		{id: "K9", name: "a token goes back and forth between two samples", every: 30 * time.Second, end: 20 * time.Minute,
 			load: ran + `
 				leader_attempts_total{instance="i1"} 1x9 4x60
 				leader_acquired_total{instance="i1"} 1x9 4x60
 				leader_fencing_token{instance="i1"} 900x9 903x60
 				leader_fencing_token_regressions_total{instance="i1"} 0x9 1x60`,
-			want: "TokenRegressed/critical 5m.."},
+			want: "TokenRegressed/critical 5m.. = 1"},
 		{id: "C27", name: "the second term of a known process goes back before the counter is sampled", every: 30 * time.Second, end: 20 * time.Minute,
 			load: ran + `
 				leader_attempts_total{instance="i1"} 0x9 2x40
 				leader_acquired_total{instance="i1"} 0x9 2x40
 				leader_fencing_token{instance="i1"} _x10 3x40
 				leader_fencing_token_regressions_total{instance="i1"} _x10 1x40`,
-			want: "TokenRegressed/critical 5m.."},
+			want: "TokenRegressed/critical 5m.. = 1"},
 		{id: "C27", name: "a fresh process goes back before its first sample", every: 30 * time.Second, end: 20 * time.Minute,
 			load: ran + `
 				leader_attempts_total{instance="i1"} _x10 2x40

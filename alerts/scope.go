@@ -20,7 +20,22 @@ func (c Config) scope() (query.Scope, error) {
 		return query.Scope{}, err
 	}
 	onTarget := slices.DeleteFunc(slices.Clone(matchers), func(m query.Matcher) bool { return m.Label == catalog.LockName.Name() })
-	return query.Scope{Labels: c.ScopeLabels, Holder: c.HolderLabel, Matchers: matchers, TargetMatchers: onTarget}, nil
+	return query.Scope{
+		Labels: c.ScopeLabels, Holder: c.HolderLabel, Matchers: matchers, TargetMatchers: onTarget,
+		Prefix: c.MetricPrefix, Histograms: c.Histograms.read(),
+	}, nil
+}
+
+// read is the form that expressions read.
+func (h Histograms) read() query.Histograms {
+	switch h {
+	case Both:
+		return query.BothHistograms
+	case Native:
+		return query.NativeHistograms
+	default:
+		return query.ClassicHistograms
+	}
 }
 
 // parseSelector reads the selector and refuses labels that only some series have.
@@ -33,6 +48,10 @@ func parseSelector(s string) ([]query.Matcher, error) {
 	for _, m := range parsed {
 		if m.Name == model.MetricNameLabel || seriesLabels()[m.Name] {
 			return nil, fmt.Errorf("selector: %s matches on %s, which not every series has; use labels of the targets, or %s", s, m.Name, catalog.LockName.Name())
+		}
+		// It becomes part of templates, and of Helm charts.
+		if strings.Contains(m.Value, "{{") || strings.Contains(m.Value, "}}") {
+			return nil, fmt.Errorf("selector: %s has double braces, which templates of alerts would take for their own; write them as [{][{]", m)
 		}
 		out = append(out, query.Matcher{Label: m.Name, Op: m.Type.String(), Value: m.Value})
 	}

@@ -108,7 +108,7 @@ func (q queries) variable(label string, earlier []string, description string) *d
 	for _, l := range earlier {
 		selector = append(selector, q.chosen(l))
 	}
-	values := fmt.Sprintf("label_values(%s, %s)", query.Selector(catalog.ElectorInfo.Name(), selector...), label)
+	values := fmt.Sprintf("label_values(%s, %s)", query.Selector(q.cfg.Scope.MetricPrefix+catalog.ElectorInfo.Name(), selector...), label)
 	return dashboard.NewQueryVariableBuilder(label).Label(label).Description(description).Datasource(datasource()).
 		Query(dashboard.StringOrMap{String: &values}).Definition(values).
 		Refresh(dashboard.VariableRefreshOnTimeRangeChanged).Sort(dashboard.VariableSortAlphabeticalAsc)

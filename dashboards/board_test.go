@@ -147,6 +147,10 @@ func TestDashboardsPassTheStrictReader(t *testing.T) {
 	})
 }
 
+// nearLease are the panels that count uses of a lease by two counters whose
+// deltas are subtracted.
+var nearLease = []int{panel.NearLease, panel.Overruns, panel.Locks, panel.State}
+
 // acrossLocks are the panels that speak of all chosen locks at once.
 var acrossLocks = []int{
 	panel.Leaderless, panel.Crowded, panel.NearLease, panel.BackendTrouble,
@@ -171,6 +175,9 @@ func TestEveryExpressionPassesTheStaticChecks(t *testing.T) {
 			opts := slices.Clone(common)
 			if slices.Contains(acrossLocks, p.ID) {
 				opts = append(opts, promcheck.AcrossLocks())
+			}
+			if slices.Contains(nearLease, p.ID) {
+				opts = append(opts, promcheck.Cumulative())
 			}
 			for _, target := range p.Targets {
 				for _, problem := range promcheck.Expr(target.Expr, opts...) {

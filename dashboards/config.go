@@ -86,6 +86,9 @@ type Scope struct {
 	// Selector restricts every query, in PromQL's notation with or without
 	// braces, such as team="shop"; empty for everything.
 	Selector string
+	// MetricPrefix begins the name of every metric, where an exporter adds a
+	// prefix or a namespace.
+	MetricPrefix string
 	// ScrapeInterval is the time between two scrapes. Panels look at no less
 	// than that, so that a rate never sees a single sample.
 	ScrapeInterval time.Duration

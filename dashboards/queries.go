@@ -73,6 +73,7 @@ func (q queries) scoped() (queries, error) {
 	q.locks = query.Scope{
 		Labels:         scope.Labels,
 		Holder:         scope.Holder,
+		Prefix:         scope.MetricPrefix,
 		Matchers:       slices.Clone(selector),
 		TargetMatchers: slices.Clone(selector),
 	}
@@ -96,7 +97,7 @@ func (c Config) limits() query.Limits {
 	return query.Limits{
 		ErrorShare: c.Thresholds.ErrorShare, MinErrors: c.Thresholds.MinErrors,
 		ErrorWindow: promDuration(c.Thresholds.ErrorWindow), LeaseWindow: promDuration(c.Thresholds.LeaseWindow),
-		ScrapeInterval: promDuration(c.Scope.ScrapeInterval), RateWindow: promDuration(rateScrapes * c.Scope.ScrapeInterval),
+		RateWindow: promDuration(rateScrapes * c.Scope.ScrapeInterval),
 	}
 }
 

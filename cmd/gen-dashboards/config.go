@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +34,10 @@ type scope struct {
 	Labels         []string       `yaml:"labels"`
 	Holder         string         `yaml:"holder"`
 	Selector       string         `yaml:"selector"`
+	MetricPrefix   string         `yaml:"metricPrefix"`
 	ScrapeInterval model.Duration `yaml:"scrapeInterval"`
+	// Histograms are those that rules read; dashboards show both forms.
+	Histograms alerts.Histograms `yaml:"histograms"`
 }
 
 // alertSection is alerts.Config without what other sections say.
@@ -50,7 +54,7 @@ type alertSection struct {
 func defaultConfig() config {
 	a := alerts.Default()
 	return config{
-		Scope: scope{Labels: a.ScopeLabels, Holder: a.HolderLabel, Selector: a.Selector, ScrapeInterval: a.ScrapeInterval},
+		Scope: scope{Labels: a.ScopeLabels, Holder: a.HolderLabel, Selector: a.Selector, MetricPrefix: a.MetricPrefix, ScrapeInterval: a.ScrapeInterval, Histograms: a.Histograms},
 		Alerts: alertSection{
 			Group: a.Group, SeverityLabel: a.SeverityLabel, Labels: a.Labels, Annotations: a.Annotations,
 			RunbookBaseURL: a.RunbookBaseURL, DashboardBaseURL: a.DashboardBaseURL, Alerts: a.Alerts,
@@ -67,6 +71,7 @@ func defaultConfig() config {
 func (c config) rules() alerts.Config {
 	return alerts.Config{
 		ScopeLabels: c.Scope.Labels, HolderLabel: c.Scope.Holder, Selector: c.Scope.Selector, ScrapeInterval: c.Scope.ScrapeInterval,
+		MetricPrefix: c.Scope.MetricPrefix, Histograms: c.Scope.Histograms,
 		Group: c.Alerts.Group, SeverityLabel: c.Alerts.SeverityLabel, Labels: c.Alerts.Labels, Annotations: c.Alerts.Annotations,
 		RunbookBaseURL: c.Alerts.RunbookBaseURL, DashboardBaseURL: c.Alerts.DashboardBaseURL, DashboardUID: c.Dashboards.UID,
 		Recording: c.Recording, Alerts: c.Alerts.Alerts,
@@ -79,7 +84,7 @@ func (c config) boards() dashboards.Config {
 	b := c.Dashboards
 	b.RunbookURL, b.Recording = c.Alerts.RunbookBaseURL, c.Recording
 	b.Scope = dashboards.Scope{
-		Labels: c.Scope.Labels, Holder: c.Scope.Holder, Selector: c.Scope.Selector, ScrapeInterval: time.Duration(c.Scope.ScrapeInterval),
+		Labels: c.Scope.Labels, Holder: c.Scope.Holder, Selector: c.Scope.Selector, ScrapeInterval: time.Duration(c.Scope.ScrapeInterval), MetricPrefix: c.Scope.MetricPrefix,
 	}
 	backend := c.Alerts.BackendErrors
 	b.Thresholds.ErrorShare, b.Thresholds.ErrorShareCritical = backend.Warning.Share, backend.Critical.Share
@@ -88,27 +93,52 @@ func (c config) boards() dashboards.Config {
 	return b
 }
 
-// validate reports the first bad key as the file spells it.
+// validate reports every bad key as the file spells it, by [*keyError] joined
+// as by [errors.Join].
 func (c config) validate() error {
-	if err := c.rules().Validate(); err != nil {
-		key, problem, _ := strings.Cut(err.Error(), ": ")
-		return &keyError{key: ruleKey(key), problem: problem}
-	}
-	if err := c.boards().Validate(); err != nil {
-		var bad *dashboards.KeyError
-		if !errors.As(err, &bad) {
-			return err
+	var bad []error
+	report := func(key, problem string) {
+		if !slices.ContainsFunc(bad, func(err error) bool { return strings.HasPrefix(err.(*keyError).key+".", key+".") }) {
+			bad = append(bad, &keyError{key: key, problem: problem})
 		}
-		return &keyError{key: boardKey(bad.Key), problem: bad.Problem}
 	}
-	return c.validateFormats()
+	for _, err := range joined(c.rules().Validate()) {
+		key, problem, _ := strings.Cut(err.Error(), ": ")
+		report(ruleKey(key), problem)
+	}
+	var board *dashboards.KeyError
+	if err := c.boards().Validate(); errors.As(err, &board) {
+		report(boardKey(board.Key), board.Problem)
+	} else if err != nil {
+		return err
+	}
+	for _, err := range joined(c.validateFormats()) {
+		if known, ok := err.(*keyError); ok {
+			report(known.key, known.problem)
+			continue
+		}
+		return err
+	}
+	return errors.Join(bad...)
+}
+
+// joined are the errors that were joined into one.
+func joined(err error) []error {
+	if err == nil {
+		return nil
+	}
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		return many.Unwrap()
+	}
+	return []error{err}
 }
 
 // validateFormats looks at what single formats are told.
 func (c config) validateFormats() error {
-	if err := c.GrafanaAlerting.Validate(); err != nil {
+	var bad []error
+	for _, err := range joined(c.GrafanaAlerting.Validate()) {
 		key, problem, _ := strings.Cut(err.Error(), ": ")
-		return &keyError{key: "grafanaAlerting." + key, problem: problem}
+		bad = append(bad, &keyError{key: "grafanaAlerting." + key, problem: problem})
 	}
 	for _, k := range []struct{ key, value string }{
 		{"mimir.namespace", c.Mimir.Namespace},
@@ -117,17 +147,17 @@ func (c config) validateFormats() error {
 		{"alertmanager.pageSeverity", c.Alertmanager.PageSeverity},
 	} {
 		if k.value == "" {
-			return &keyError{key: k.key, problem: "must not be empty"}
+			bad = append(bad, &keyError{key: k.key, problem: "must not be empty"})
 		}
 	}
-	return c.Kubernetes.validate()
+	return errors.Join(append(bad, joined(c.Kubernetes.validate())...)...)
 }
 
 // ruleKey is where the file keeps a knob of alerts.Config.
 func ruleKey(key string) string {
 	moved := map[string]string{
 		"scopeLabels": "scope.labels", "holderLabel": "scope.holder", "selector": "scope.selector",
-		"scrapeInterval": "scope.scrapeInterval", "recording": "recording", "dashboardUID": "dashboards.uid",
+		"scrapeInterval": "scope.scrapeInterval", "metricPrefix": "scope.metricPrefix", "histograms": "scope.histograms", "recording": "recording", "dashboardUID": "dashboards.uid",
 	}
 	if to, ok := moved[key]; ok {
 		return to

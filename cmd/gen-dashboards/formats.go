@@ -30,7 +30,8 @@ var formats = []format{
 	{name: "grafana-alerting", about: "the rules for Grafana's own alerting, loaded from files", files: grafanaAlerting},
 	{name: "mimir", about: "the rules as a namespace of Mimir's or Cortex' ruler", files: mimir},
 	{name: "alertmanager", about: "inhibition rules and an example of a route", files: alertmanager},
-	{name: "promtool", about: "unit tests of the rules, for promtool test rules", files: promtool},
+	{name: "promtool", about: "unit tests of the rules, for promtool test rules", files: promtool, onRequest: true},
+	{name: "vmalert-tool", about: "the same for vmalert-tool unittest of VictoriaMetrics", files: vmalertTool, onRequest: true},
 	{name: "manifest", about: "the dashboards as resources of Grafana 12 and later (dashboard.grafana.app)", files: manifests, onRequest: true},
 	{name: "manifest-v2", about: "the same in the schema of Grafana 13, which earlier ones do not load", files: manifestsV2, onRequest: true},
 }
@@ -141,6 +142,15 @@ func promtool(c config) ([]output.File, error) {
 	return []output.File{{Path: "promtool/leaderscope-tests.yaml", Data: tests}}, nil
 }
 
+// vmalertTool's tests are of the same rules.
+func vmalertTool(c config) ([]output.File, error) {
+	tests, err := alerts.VMAlertTests(c.rules(), "../"+rulesFile)
+	if err != nil {
+		return nil, err
+	}
+	return []output.File{{Path: "vmalert-tool/leaderscope-tests.yaml", Data: tests}}, nil
+}
+
 // pick finds formats by name, in the order of the registry and each once;
 // without a name, all that need no request.
 func pick(names []string) ([]format, error) {
@@ -153,7 +163,7 @@ func pick(names []string) ([]format, error) {
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) {
-			return nil, fmt.Errorf("format %q is unknown; there are %s", n, strings.Join(known, ", "))
+			return nil, fmt.Errorf("unknown format %q; valid formats: %s", n, strings.Join(known, ", "))
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(formats), func(f format) bool { return !slices.Contains(names, f.name) }), nil
@@ -166,7 +176,7 @@ func describeFormats() string {
 		if f.onRequest {
 			about += "; only where it is named"
 		}
-		fmt.Fprintf(&b, "  %-16s %s\n", f.name, about)
+		fmt.Fprintf(&b, "  %-17s%s\n", f.name, about)
 	}
 	return b.String()
 }

@@ -59,10 +59,11 @@ func (k kubernetes) chart(files []output.File) []output.File {
 	return files
 }
 
-// validate reports the first key that the API server would refuse.
+// validate reports the keys that the API server would refuse.
 func (k kubernetes) validate() error {
 	sidecar := k.ConfigMap.Sidecar
 	folder := map[string]string{}
+	var all []error
 	if sidecar.FolderAnnotation != "" {
 		folder[sidecar.FolderAnnotation] = ""
 	}
@@ -87,7 +88,7 @@ func (k kubernetes) validate() error {
 		if moved, ok := c.keys[key]; ok {
 			key = moved
 		}
-		return &keyError{key: "kubernetes." + key, problem: bad.Problem}
+		all = append(all, &keyError{key: "kubernetes." + key, problem: bad.Problem})
 	}
-	return nil
+	return errors.Join(all...)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,11 +10,16 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	yamlparser "github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 	"github.com/prometheus/common/model"
 )
 
@@ -48,6 +54,10 @@ func load(name string) (config, error) {
 	if err != nil {
 		return config{}, err
 	}
+	if err := readable(data); err != nil {
+		return config{}, &keyError{file: name, problem: err.Error()}
+	}
+	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	if err := decode(data, &c); err != nil {
 		return config{}, inFile(name, data, err)
 	}
@@ -57,8 +67,31 @@ func load(name string) (config, error) {
 	return c, nil
 }
 
+// byteOrderMark is what some editors put before UTF-8.
+const byteOrderMark = "\xef\xbb\xbf"
+
+// largest is many times what a configuration needs.
+const largest = 1 << 20
+
+// readable refuses what is no configuration, before it is parsed: aliases make
+// a few hundred bytes into gigabytes.
+func readable(data []byte) error {
+	switch {
+	case len(data) > largest:
+		return fmt.Errorf("%d bytes are too many for a configuration; use at most %d", len(data), largest)
+	case !utf8.Valid(data):
+		return errors.New("the file is not in UTF-8; save it as UTF-8")
+	}
+	for _, t := range lexer.Tokenize(string(data)) {
+		if t.Type == token.AnchorType || t.Type == token.AliasType || t.Type == token.MergeKeyType {
+			return fmt.Errorf("line %d: anchors, aliases and merge keys are not read; write the values out", t.Position.Line)
+		}
+	}
+	return nil
+}
+
 func decode(data []byte, c *config) error {
-	if err := checkDurations(data); err != nil {
+	if err := checkKeys(data); err != nil {
 		return err
 	}
 	read := *c
@@ -75,48 +108,78 @@ func decode(data []byte, c *config) error {
 	return nil
 }
 
-// checkDurations comes before decoding, because the decoder does not say at
-// which key a text was refused.
-func checkDurations(data []byte) (err error) {
-	durations := keysOf(reflect.TypeFor[config](), "", reflect.TypeFor[model.Duration]())
+// checkKeys comes before decoding, because the decoder stops at the first
+// error, does not say at which key a text was refused, and cuts off fractions.
+func checkKeys(data []byte) error {
+	var bad []error
+	known := keysOf(reflect.TypeFor[config](), "")
+	var skip string
 	walk(data, func(path string, _, value ast.Node) {
-		if err != nil || !durations[path] {
+		if skip != "" && strings.HasPrefix(path, skip) {
 			return
 		}
+		skip = ""
+		t, ok := known[path]
 		text := ""
-		if scalar, ok := value.(ast.ScalarNode); ok {
+		if scalar, isScalar := value.(ast.ScalarNode); isScalar {
 			text = fmt.Sprint(scalar.GetValue())
 		}
-		if _, bad := model.ParseDuration(text); bad != nil {
-			err = &keyError{key: path, problem: fmt.Sprintf("%q is no duration; write it as 30s, 5m or 1h30m", text)}
+		switch {
+		case !ok:
+			skip = path + "."
+			bad = append(bad, &keyError{key: path, problem: fmt.Sprintf("unknown key %q", path[strings.LastIndex(path, ".")+1:])})
+		case t.Kind() == reflect.Map:
+			skip = path + "."
+		case t == reflect.TypeFor[model.Duration]():
+			if _, err := model.ParseDuration(text); err != nil {
+				bad = append(bad, &keyError{key: path, problem: fmt.Sprintf("%q is no duration; write it as 30s, 5m or 1h30m", text)})
+			}
+		case t.Kind() == reflect.Int || t.Kind() == reflect.Int64:
+			if _, err := strconv.Atoi(text); err != nil {
+				bad = append(bad, &keyError{key: path, problem: fmt.Sprintf("%q is no whole number; write it as 4", text)})
+			}
 		}
 	})
-	return err
+	return errors.Join(bad...)
 }
 
-// keysOf lists the keys below a struct that hold values of one type.
-func keysOf(t reflect.Type, prefix string, wanted reflect.Type) map[string]bool {
-	keys := map[string]bool{}
+// keysOf lists the keys below a struct with their types.
+func keysOf(t reflect.Type, prefix string) map[string]reflect.Type {
+	keys := map[string]reflect.Type{}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, inline, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		below := prefix
-		if inline == "" {
-			below += name + "."
-		}
 		switch {
 		case name == "-":
-		case f.Type == wanted:
-			keys[prefix+name] = true
-		case f.Type.Kind() == reflect.Struct:
-			maps.Copy(keys, keysOf(f.Type, below, wanted))
+			continue
+		case inline == "":
+			keys[prefix+name] = f.Type
+			below += name + "."
+		}
+		if f.Type.Kind() == reflect.Struct {
+			maps.Copy(keys, keysOf(f.Type, below))
 		}
 	}
 	return keys
 }
 
-// inFile finds the place of an error in the file and makes it one line.
+// inFile finds the places of errors in the file and makes each one line, in
+// the order of the file.
 func inFile(name string, data []byte, err error) error {
+	var all []*keyError
+	for _, err := range joined(err) {
+		all = append(all, placed(name, data, err))
+	}
+	slices.SortStableFunc(all, func(a, b *keyError) int { return cmp.Compare(a.line, b.line) })
+	lines := make([]error, len(all))
+	for i, e := range all {
+		lines[i] = e
+	}
+	return errors.Join(lines...)
+}
+
+func placed(name string, data []byte, err error) *keyError {
 	bad := &keyError{file: name}
 	var known *keyError
 	var syntax yaml.Error

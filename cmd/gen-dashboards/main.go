@@ -37,7 +37,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitFine
 	}
-	fmt.Fprintln(stderr, "gen-dashboards:", err)
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintln(stderr, "gen-dashboards:", strings.TrimSpace(line))
+	}
 	var attempt failure
 	if errors.As(err, &attempt) {
 		return exitFailed

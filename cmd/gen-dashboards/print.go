@@ -7,6 +7,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/spf13/cobra"
+
+	"github.com/leaderscope/leaderscope/alerts"
 )
 
 func configCommand() *cobra.Command {
@@ -64,26 +66,18 @@ func commentAt(comment string, aside bool) *yaml.Comment {
 	return yaml.HeadComment(lines...)
 }
 
-// commentOn finds the comment on a key: its own, or that of a knob which many
-// alerts have, which then stands beside the value.
+// commentOn finds the comment on a key. One on a knob of an alert stands beside
+// its value.
 func commentOn(path string) (comment string, aside bool) {
 	if c, ok := comments[path]; ok {
 		return c, false
 	}
-	return knobs[path[strings.LastIndex(path, ".")+1:]], true
-}
-
-// knobs are keys that many alerts have.
-var knobs = map[string]string{
-	"enabled":       "false: leave the alert out",
-	"severity":      "value of severityLabel",
-	"for":           "how long it must be true before the alert fires; 0s: at once",
-	"keepFiringFor": "how long the alert outlives its cause; 0s: not",
-	"window":        "time that is looked at",
-	"minTimes":      "how often it must happen in the window",
-	"minFailures":   "least number of failures in the window",
-	"lookback":      "how long what is gone is missed",
-	"share":         "share of attempts, 0 to 1, above which it fires",
+	for _, k := range alerts.Keys() {
+		if "alerts."+k.Path == path {
+			return k.Comment, k.Aside
+		}
+	}
+	return "", false
 }
 
 var comments = map[string]string{
@@ -91,7 +85,9 @@ var comments = map[string]string{
 	"scope.labels":         "Labels that tell locks apart; lock_name must be among them. A lock shared between\nclusters needs cluster taken out. Labels that no series has do no harm.",
 	"scope.holder":         "Label that tells replicas apart: instance, or pod on Kubernetes. Every series must have it.",
 	"scope.selector":       "Restricts everything to matching series, as in team=\"shop\".",
-	"scope.scrapeInterval": "Time between two samples of a series.",
+	"scope.metricPrefix":   "Prefix or namespace that the exporter puts before every metric name, as in shop_; mostly empty.",
+	"scope.scrapeInterval": "Time between two samples of a series. The rules for 15s to 60s are the same and hold for all of them.",
+	"scope.histograms":     "Form of histograms that rules read: classic, which every server reads; native; or both. VictoriaMetrics\nrefuses rules that read native ones.",
 
 	"recording": "true: rules record one series per lock, which the overview reads in place of those of every replica. For hundreds of locks.",
 
@@ -103,45 +99,7 @@ var comments = map[string]string{
 	"alerts.labels":           "Labels added to every alert.",
 	"alerts.annotations":      "Annotations added to every alert.",
 	"alerts.runbookBaseURL":   "Where the runbooks are; empty: no links to them.",
-	"alerts.dashboardBaseURL": "Grafana's address, as in https://grafana.example.org; empty: links are paths.",
-
-	"alerts.noAcquisition":           "Attempts are made and none wins.",
-	"alerts.noLeader":                "A lock that is meant to be held has no holder.",
-	"alerts.noLeader.leaseFactor":    "So many leases may a lock go without a leader before the time of for begins; 0: none.",
-	"alerts.noLeader.lookback":       "How far back the last leader is searched.",
-	"alerts.noLeader.critical":       "While no target went down within deadAfter.",
-	"alerts.noLeader.warning":        "While one did, so that the leader may be alive there.",
-	"alerts.noLeader.deadAfter":      "How long a target must be down to be taken for dead.",
-	"alerts.splitBrain":              "More leaders than the elector allows.",
-	"alerts.flapping":                "Leadership of a held lock changes hands too often.",
-	"alerts.flapping.handovers":      "So many handovers in the window are tolerated, or one more than there are replicas.",
-	"alerts.backendErrors":           "Attempts meet backend errors.",
-	"alerts.backendErrors.recent":    "The last error must be younger than this.",
-	"alerts.backendErrors.minErrors": "Least number of errors in the window.",
-	"alerts.backendErrors.critical":  "Only while nobody leads.",
-	"alerts.backendErrors.warning":   "Whether or not somebody leads.",
-	"alerts.renewalFailures":         "Renewals of a lease fail, by an error or their deadline.",
-	"alerts.renewalFailures.recent":  "The last failure must be younger than this.",
-	"alerts.renewalFailures.share":   "Share of renewals, 0 to 1, above which it fires.",
-	"alerts.nearLease":               "Runs or renewals come close to the end of their lease.",
-	"alerts.leaseExceeded":           "Terms run past the end of their lease.",
-	"alerts.lowHeadroom":             "A lease that is held runs out now; alerts.nearLease is about those that were renewed or given back late.",
-	"alerts.lowHeadroom.share":       "Share of the lease, 0 to 1, below which it fires.",
-	"alerts.workAfterLoss":           "Work goes on after its lock is gone.",
-	"alerts.workAfterLoss.tolerance": "So much work after loss is tolerated in the window.",
-	"alerts.jobOverdue":              "A lock with a declared interval was not acquired in time.",
-	"alerts.jobOverdue.intervals":    "So many intervals may pass since the last acquisition.",
-	"alerts.jobOverdue.grace":        "Added to that, for the time until a scrape and clocks that differ.",
-	"alerts.jobOverdue.lookback":     "How far back acquisitions by replicas that are gone are searched; longer than intervals times the\nlongest interval. The samples of this time are read at each evaluation.",
-	"alerts.jobOverdue.interval":     "Time between evaluations, in a group of its own; 0s: that of the group.",
-	"alerts.taskFailing":             "Guarded bodies return errors or panic.",
-	"alerts.taskFailing.share":       "Share of runs, 0 to 1, above which it fires; 0: every failure.",
-	"alerts.tokenRegressed":          "A fencing token was lower than one before it.",
-	"alerts.metricsAbsent":           "No replica exports anything about leader election.",
-	"alerts.lockVanished":            "A lock that was led, or declared to run, has no series any more, while its job has. Where locks come and\ngo, severity: info or enabled: false.",
-	"alerts.scrapeFailing":           "Replicas that exported metrics cannot be scraped.",
-	"alerts.redactionKeyMismatch":    "Replicas of a job turn lock names into labels in different ways, for longer than a rollout takes.",
-	"alerts.labelOverflow":           "Locks share the overflow label, because there are more than the cap on labels allows.",
+	"alerts.dashboardBaseURL": "Grafana's address, as in https://grafana.example.org; empty: alerts have no link to a panel.",
 
 	"dashboards":            "Grafana dashboards.",
 	"dashboards.uid":        "Identity of the overview: 1 to 40 letters, digits, - and _. A fork needs its own. Alerts link to it.",

@@ -34,8 +34,8 @@ func demoAlerts() alerts.Config {
 	a.NoAcquisition.Window, a.NoAcquisition.For, a.NoAcquisition.KeepFiringFor = seconds(60), seconds(8), seconds(3)
 
 	// A failover takes the lease, an etcd election and an election timeout
-	// that etcd adds to all leases: up to three leases here.
-	a.NoLeader.LeaseFactor, a.NoLeader.Lookback = 3, seconds(60)
+	// that etcd adds to all leases: up to two more leases here.
+	a.NoLeader.Margin, a.NoLeader.DownFor, a.NoLeader.Lookback = seconds(4), seconds(8), seconds(60)
 	a.NoLeader.Critical.For, a.NoLeader.Warning.For = seconds(5), seconds(5)
 
 	a.SplitBrain.Window = seconds(3)
@@ -43,12 +43,17 @@ func demoAlerts() alerts.Config {
 
 	a.Flapping.Window, a.Flapping.For, a.Flapping.KeepFiringFor = seconds(30), seconds(2), seconds(3)
 
+	// Minutes suffice to see a lock move too often.
+	a.Flapping.Slow.Enabled = false
+	a.NoStandby.For, a.NoStandby.Lookback, a.NoStandby.Interval = seconds(20), seconds(60), 0
+	a.AttemptStuck.Patience, a.AttemptStuck.Lookback, a.AttemptStuck.Interval = seconds(60), seconds(120), 0
+
 	// An etcd election is an outage of two seconds, which the job meets: few
 	// errors. In a long outage each replica meets one every four seconds, all
 	// of them perhaps at once.
 	b := &a.BackendErrors
 	b.Window, b.Recent, b.MinErrors = seconds(20), seconds(8), 6
-	b.Critical.For, b.Warning.For = seconds(8), seconds(8)
+	b.Critical.For, b.Warning.For = seconds(4), seconds(8)
 
 	// The leader gives up after four seconds without a renewal.
 	r := &a.RenewalFailures
@@ -70,7 +75,9 @@ func demoAlerts() alerts.Config {
 	a.TokenRegressed.Window, a.TokenRegressed.KeepFiringFor = seconds(20), seconds(3)
 
 	// Longer than a replica is down or suspended here.
-	a.MetricsAbsent.For, a.MetricsAbsent.Lookback = seconds(20), seconds(60)
+	m := &a.MetricsAbsent
+	m.Critical.For, m.Critical.Lookback = seconds(20), seconds(60)
+	m.Warning.For, m.Warning.Lookback = seconds(20), seconds(60)
 	a.LockVanished.For, a.LockVanished.Lookback = seconds(20), seconds(60)
 	a.ScrapeFailing.For, a.ScrapeFailing.KeepFiringFor, a.ScrapeFailing.Lookback = seconds(20), seconds(3), seconds(60)
 	a.RedactionKeyMismatch.For, a.RedactionKeyMismatch.KeepFiringFor = seconds(20), seconds(3)

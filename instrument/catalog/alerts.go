@@ -11,6 +11,8 @@ func SingleLockAlerts() []string {
 		"LeaderElectionLowHeadroom",
 		"LeaderElectionJobOverdue",
 		"LeaderElectionTokenRegressed",
+		"LeaderElectionNoStandby",
+		"LeaderElectionAttemptStuck",
 		"LeaderElectionLockVanished",
 	}
 }

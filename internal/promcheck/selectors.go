@@ -107,7 +107,7 @@ func (c *checker) use(s *parser.VectorSelector, metric *catalog.Metric, path []p
 	name := metricName(s)
 	cumulative := metric.Kind() == catalog.Counter || metric.Kind() == catalog.Histogram
 	switch {
-	case cumulative && below(gaugeOnly, path):
+	case cumulative && !c.cumulative && below(gaugeOnly, path):
 		c.report("%s is a counter: use rate or increase", name)
 	case cumulative && !c.cumulative && !below(rates, path) && !below(presence, path) && !excludes(s, path):
 		c.report("%s is a counter: put it below rate or increase", name)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -18,9 +19,9 @@ import (
 type Rule struct {
 	Name, Expr         string
 	For, KeepFiringFor time.Duration
-	Labels             map[string]string
-	// Annotations are templates.
-	Annotations map[string]string
+	// Labels and Annotations are templates. Labels are expanded when an alert
+	// begins to fire, and are taken to stay as they are.
+	Labels, Annotations map[string]string
 }
 
 // Firing is a stretch of time during which one alert fired. Times are
@@ -34,6 +35,8 @@ type Firing struct {
 	To time.Duration
 	// Open means that it still fired at the last evaluation.
 	Open bool
+	// Value is that of the expression at From.
+	Value float64
 	// Annotations are expanded as of From. A template that fails leaves
 	// Prometheus' own error text.
 	Annotations map[string]string
@@ -62,8 +65,9 @@ func (s *Store) Alerts(ctx context.Context, r Rule, end, step time.Duration) ([]
 		firings := r.firings(values, end, step)
 		for i := range firings {
 			f := &firings[i]
-			f.Labels = identity
-			f.Annotations = s.expand(ctx, r, promql.Sample{Metric: series.Metric, F: values[f.From]}, f.From)
+			found := promql.Sample{Metric: series.Metric, F: values[f.From]}
+			f.Labels, f.Value = s.label(ctx, r, identity, found, f.From), found.F
+			f.Annotations = s.expand(ctx, r, found, f.From)
 		}
 		out = append(out, firings...)
 	}
@@ -87,7 +91,7 @@ func (s *Store) Results(ctx context.Context, r Rule, at time.Duration) ([]Result
 	}
 	var out []Result
 	for _, sample := range vector {
-		out = append(out, Result{Labels: r.identity(sample.Metric), Annotations: s.expand(ctx, r, sample, at)})
+		out = append(out, Result{Labels: s.label(ctx, r, r.identity(sample.Metric), sample, at), Annotations: s.expand(ctx, r, sample, at)})
 	}
 	slices.SortFunc(out, func(a, b Result) int { return labels.Compare(a.Labels, b.Labels) })
 	return out, nil
@@ -139,17 +143,32 @@ func (r Rule) firings(values map[time.Duration]float64, end, step time.Duration)
 	return out
 }
 
+// label fills in the labels that are templates. Empty ones are left out.
+func (s *Store) label(ctx context.Context, r Rule, identity labels.Labels, sample promql.Sample, at time.Duration) labels.Labels {
+	b := labels.NewBuilder(identity)
+	for name, text := range r.Labels {
+		if strings.Contains(text, "{{") {
+			b.Set(name, s.template(ctx, r, text, sample, at))
+		}
+	}
+	return b.Labels()
+}
+
 // expand fills in the annotations the way Prometheus does.
 func (s *Store) expand(ctx context.Context, r Rule, sample promql.Sample, at time.Duration) map[string]string {
-	data := template.AlertTemplateData(sample.Metric.Map(), nil, "", sample)
 	out := make(map[string]string, len(r.Annotations))
 	for _, name := range slices.Sorted(maps.Keys(r.Annotations)) {
-		text := "{{$labels := .Labels}}{{$externalLabels := .ExternalLabels}}{{$externalURL := .ExternalURL}}{{$value := .Value}}" + r.Annotations[name]
-		result, err := template.NewTemplateExpander(ctx, text, "__alert_"+r.Name, data, model.TimeFromUnixNano(at.Nanoseconds()), s.Query, &url.URL{}, nil).Expand()
-		if err != nil {
-			result = fmt.Sprintf("<error expanding template: %s>", err)
-		}
-		out[name] = result
+		out[name] = s.template(ctx, r, r.Annotations[name], sample, at)
 	}
 	return out
+}
+
+func (s *Store) template(ctx context.Context, r Rule, text string, sample promql.Sample, at time.Duration) string {
+	data := template.AlertTemplateData(sample.Metric.Map(), nil, "", sample)
+	text = "{{$labels := .Labels}}{{$externalLabels := .ExternalLabels}}{{$externalURL := .ExternalURL}}{{$value := .Value}}" + text
+	result, err := template.NewTemplateExpander(ctx, text, "__alert_"+r.Name, data, model.TimeFromUnixNano(at.Nanoseconds()), s.Query, &url.URL{}, nil).Expand()
+	if err != nil {
+		return fmt.Sprintf("<error expanding template: %s>", err)
+	}
+	return result
 }

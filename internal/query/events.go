@@ -20,47 +20,79 @@ func (s Scope) BackendErrorShare(window string) Expr {
 
 // Hold is 1 for the locks that are campaigned for and held.
 func (s Scope) Hold(matchers ...Matcher) Expr {
-	return s.By("max", s.holdInfo(matchers))
+	return s.By("max", s.HoldInfo(matchers...))
 }
 
 // HeldWithin is 1 for the locks that were campaigned for and held at any time
 // in a window: between two replicas of a crash loop nothing says so now.
 func (s Scope) HeldWithin(window string, matchers ...Matcher) Expr {
-	return s.By("max", Over("max_over_time", s.holdInfo(matchers), window))
+	return s.By("max", Over("max_over_time", s.HoldInfo(matchers...), window))
 }
 
-func (s Scope) holdInfo(matchers []Matcher) Expr {
+// HoldInfo selects the replicas that campaign for locks and hold them.
+func (s Scope) HoldInfo(matchers ...Matcher) Expr {
 	mode, _ := catalog.ElectorInfo.Label("mode")
 	return s.Metric(catalog.ElectorInfo, append([]Matcher{Equal(mode.Name(), catalog.ModeHold.String())}, matchers...)...)
 }
 
 // NearLease counts the runs and renewals of a window that used more than
-// catalog.NearLeaseBound of their lease. What is counted is subtracted before
-// the increase is taken: two increases are extrapolated differently where one
-// series began near zero, and their difference would not be 0 when it is.
-func (s Scope) NearLease(window, step string) Expr {
-	return s.By("sum", Call("increase", Subquery(s.nearLeaseCount(), window, step)))
+// catalog.NearLeaseBound of their lease; 0 where a lease is known and there are
+// none.
+func (s Scope) NearLease(window string) Expr {
+	counted := s.Histograms.Either(s.nearLeaseClassic(window), s.nearLeaseNative(window))
+	return s.By("sum", Op(counted, "or", Op(Number(0), "*", s.Metric(catalog.LeaseOverruns))))
 }
 
-// nearLeaseCount is that count since the process started: classic buckets
-// first, then native histograms. A histogram is absent until its first
+// nearLeaseClassic subtracts two deltas, which are extrapolated alike because
+// their samples have the same times. Increases are not: they are cut where the
+// series would fall below zero, so their difference would not be 0 when it is.
+// Deltas do not see a process that began anew or a histogram that began with
+// its first observation; both have no past to subtract (G6, G11).
+func (s Scope) nearLeaseClassic(window string) Expr {
+	count, good := s.Count(catalog.LeaseUsageRatio), s.goodUse()
+	young := Op(s.beganWithin(count, window), "or", Op(Over("resets", count, window), ">", "0"))
+	grown := Op(Over("delta", count, window), "- ignoring (le)", Over("delta", good, window))
+	return Op(Op(s.nearLeaseSinceStart(), "and", young), "or", grown)
+}
+
+// nearLeaseSinceStart is that count since the process started.
+func (s Scope) nearLeaseSinceStart() Expr {
+	return Op(s.Count(catalog.LeaseUsageRatio), "- ignoring (le)", s.goodUse())
+}
+
+// goodUse counts the uses of a lease that left enough of it.
+func (s Scope) goodUse() Expr {
+	return s.Bucket(catalog.LeaseUsageRatio, Equal("le", string(Number(catalog.NearLeaseBound))))
+}
+
+// beganWithin keeps series that began in a window although their process had
+// been seen before: a counter that is there from construction has more samples.
+func (s Scope) beganWithin(series Expr, window string) Expr {
+	return Op(Over("count_over_time", s.Metric(catalog.Attempts), window), ">", Over("count_over_time", series, window))
+}
+
+// nearLeaseCount counts since the process started, for recording: what is
+// recorded is read through increase. A histogram is absent until its first
 // observation, so its counter begins with the one of overruns, which is there
 // as soon as a lease is known. Otherwise the first late run would be no
 // increase (G11).
 func (s Scope) nearLeaseCount() Expr {
-	bound := string(Number(catalog.NearLeaseBound))
-	classic := Op(s.Count(catalog.LeaseUsageRatio), "- ignoring (le)", s.Bucket(catalog.LeaseUsageRatio, Equal("le", bound)))
-	return Op(Op(classic, "or", s.nearLeaseNative()), "or", zero(s.Metric(catalog.LeaseOverruns)))
+	counted := s.Histograms.Either(s.nearLeaseSinceStart(), lateShare(s.Metric(catalog.LeaseUsageRatio)))
+	return Op(counted, "or", Op(Number(0), "*", s.Metric(catalog.LeaseOverruns)))
 }
 
-// Observed counts the observations of a histogram in a window, from its
-// classic series or else from the native ones. The counter since is one that
-// is there before the first observation.
-func (s Scope) Observed(m, since *catalog.Metric, window, step string) Expr {
-	// The product drops the name: what is counted and its zero are one series.
-	counted := Op(Op(Number(1), "*", s.Count(m)), "or", Call("histogram_count", s.Metric(m)))
-	return s.By("sum", Call("increase", Subquery(Op(counted, "or", zero(s.Metric(since))), window, step)))
+// Observed counts the observations of a histogram in a window, by replica.
+func (s Scope) Observed(m *catalog.Metric, window string) Expr {
+	return s.Histograms.Either(Over("increase", s.Count(m), window), Call("histogram_count", Over("increase", s.Metric(m), window)))
 }
 
-// zero is 0 for each series of e.
-func zero(e Expr) Expr { return Op(Number(0), "*", e) }
+// Observations adds up the values that a histogram observed in a window.
+func (s Scope) Observations(m *catalog.Metric, window string) Expr {
+	return s.Histograms.Either(Over("increase", s.Sum(m), window), Call("histogram_sum", Over("increase", s.Metric(m), window)))
+}
+
+// Average of the values that a histogram observed in a window, per lock;
+// missing where it observed none.
+func (s Scope) Average(m *catalog.Metric, window string) Expr {
+	return Op(Op(s.By("sum", s.Observations(m, window)), "/", s.By("sum", s.Observed(m, window))), ">=", Number(0)) // drops NaN
+}

@@ -25,9 +25,8 @@ type Limits struct {
 	ErrorWindow string
 	// LeaseWindow is how long a run that came near its lease is remembered.
 	LeaseWindow string
-	// ScrapeInterval is the time between two samples, RateWindow the shortest
-	// one over which a rate can be taken.
-	ScrapeInterval, RateWindow string
+	// RateWindow is the shortest one over which a rate can be taken.
+	RateWindow string
 }
 
 // Active is 1 where a lock is held by anybody.
@@ -137,7 +136,7 @@ func (f Facts) NearLeaseWithin(window string) Expr {
 	if f.Recorded {
 		return f.mostOf(f.recordedNearLease(f.RateWindow), window)
 	}
-	return f.NearLease(window, f.ScrapeInterval)
+	return f.NearLease(window)
 }
 
 // mostOf is the greatest of what was recorded in a window: each value looks
@@ -253,7 +252,7 @@ func (f Facts) Won() Expr {
 func (f Facts) Quantile(phi float64, m *catalog.Metric, window string) Expr {
 	classic := By("sum", append(slices.Clone(f.Labels), "le"), Over("rate", f.Bucket(m), window))
 	native := f.By("sum", Over("rate", f.Metric(m), window))
-	either := Op(Call("histogram_quantile", Number(phi), classic), "or", Call("histogram_quantile", Number(phi), native))
+	either := f.Histograms.Either(Call("histogram_quantile", Number(phi), classic), Call("histogram_quantile", Number(phi), native))
 	return Op(either, ">=", Number(0)) // drops NaN
 }
 

@@ -12,13 +12,18 @@ import (
 // server guesses, and would make half a late renewal of one in good time.
 var NearLeaseNativeBound = math.Exp2(-0.25)
 
-// nearLeaseNative counts, since the process started, the runs and renewals
-// that used more than NearLeaseNativeBound of their lease, from native
-// histograms. There is no result where there are none, or an empty one. The
-// functions are part of every server since 2.40; taking native histograms in
-// is what older ones need a flag for.
-func (s Scope) nearLeaseNative() Expr {
+// nearLeaseNative counts the runs and renewals of a window that used more than
+// NearLeaseNativeBound of their lease, from native histograms. The functions
+// are part of every Prometheus since 2.40, and of no VictoriaMetrics.
+func (s Scope) nearLeaseNative(window string) Expr {
 	usage := s.Metric(catalog.LeaseUsageRatio)
+	young := Op(lateShare(usage), "and", s.beganWithin(usage, window))
+	return Op(young, "or", lateShare(Over("increase", usage, window)))
+}
+
+// lateShare counts the observations of a native histogram beyond the bound.
+// There is no result where there are none.
+func lateShare(usage Expr) Expr {
 	beyond := Op(Call("histogram_fraction", Number(NearLeaseNativeBound), "+Inf", usage), "*", Call("histogram_count", usage))
 	return Op(beyond, ">=", Number(0)) // drops NaN
 }

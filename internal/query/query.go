@@ -29,6 +29,35 @@ type Scope struct {
 	// TargetMatchers are added to selectors of series that carry no lock,
 	// such as up.
 	TargetMatchers []Matcher
+	// Prefix begins the name of every metric of the catalogue, for exporters
+	// that add a prefix or a namespace.
+	Prefix string
+	// Histograms are the forms that are read; the zero value reads both.
+	Histograms Histograms
+}
+
+// Histograms says which forms of histograms are read.
+type Histograms int
+
+// The forms. Servers without native histograms refuse the functions that read
+// them.
+const (
+	BothHistograms Histograms = iota
+	ClassicHistograms
+	NativeHistograms
+)
+
+// Either gives the expression of the forms that are read: classic first where
+// both are.
+func (h Histograms) Either(classic, native Expr) Expr {
+	switch h {
+	case ClassicHistograms:
+		return classic
+	case NativeHistograms:
+		return native
+	default:
+		return Op(classic, "or", native)
+	}
 }
 
 // Matcher restricts a selector.
@@ -68,17 +97,22 @@ func (s Scope) Metric(m *catalog.Metric, matchers ...Matcher) Expr {
 	if m.PerLock() {
 		scoped = s.Matchers
 	}
-	return Selector(m.Name(), append(slices.Clone(scoped), matchers...)...)
+	return Selector(s.Prefix+m.Name(), append(slices.Clone(scoped), matchers...)...)
 }
 
 // Bucket selects the classic buckets of a histogram.
 func (s Scope) Bucket(m *catalog.Metric, matchers ...Matcher) Expr {
-	return Selector(m.Bucket(), append(slices.Clone(s.Matchers), matchers...)...)
+	return Selector(s.Prefix+m.Bucket(), append(slices.Clone(s.Matchers), matchers...)...)
 }
 
 // Count selects the number of observations of a histogram.
 func (s Scope) Count(m *catalog.Metric, matchers ...Matcher) Expr {
-	return Selector(m.Count(), append(slices.Clone(s.Matchers), matchers...)...)
+	return Selector(s.Prefix+m.Count(), append(slices.Clone(s.Matchers), matchers...)...)
+}
+
+// Sum selects the sum of the observations of a histogram.
+func (s Scope) Sum(m *catalog.Metric, matchers ...Matcher) Expr {
+	return Selector(s.Prefix+m.Sum(), append(slices.Clone(s.Matchers), matchers...)...)
 }
 
 // Up selects the scrape health of the targets in scope.
@@ -129,6 +163,11 @@ func Subquery(e Expr, window, step string) Expr {
 	return Expr(fmt.Sprintf("(%s)[%s:%s]", e, window, step))
 }
 
+// OverSteps prints function((e)[window:step]).
+func OverSteps(function string, e Expr, window, step string) Expr {
+	return Call(function, Subquery(e, window, step))
+}
+
 // Offset prints e offset d.
 func Offset(e Expr, d string) Expr { return Expr(fmt.Sprintf("%s offset %s", e, d)) }
 
@@ -146,6 +185,15 @@ func Call(function string, args ...Expr) Expr {
 // in parentheses.
 func Op(left Expr, operator string, right Expr) Expr {
 	return Expr(fmt.Sprintf("(%s) %s (%s)", left, operator, right))
+}
+
+// Any joins expressions with or; the first that has a result counts.
+func Any(all ...Expr) Expr {
+	joined := all[0]
+	for _, e := range all[1:] {
+		joined = Op(joined, "or", e)
+	}
+	return joined
 }
 
 // Number prints a number literal.

@@ -3,14 +3,35 @@ package alerts
 import (
 	"fmt"
 
+	"github.com/prometheus/common/model"
+
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/internal/panel"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-func tokenRegressed(b builder) []draft {
-	k, s := b.Alerts.TokenRegressed, b.scope
-	window := k.Window.String()
+// TokenRegressed: a fencing token was lower than one before it.
+type TokenRegressed struct {
+	Firing `yaml:",inline"`
+	Window model.Duration `yaml:"window" help:"lookback window"`
+}
+
+func (*TokenRegressed) about() about {
+	return about{
+		name: "TokenRegressed", id: "K", panel: panel.Transitions,
+		fires: "a fencing token went back",
+		note:  "A fencing token was lower than one before it.",
+	}
+}
+
+func (k *TokenRegressed) preset() {
+	*k = TokenRegressed{Firing: fires(critical, 0, 15), Window: minutes(30)}
+}
+
+func (k *TokenRegressed) validate(c check) { c.windowed(k.Window, k.Firing) }
+
+func (k *TokenRegressed) rules(b builder) []draft {
+	s, window := b.scope, k.Window.String()
 	// Tokens of different locks below one label say nothing together (K4).
 	regressions, token := s.Metric(catalog.FencingTokenRegressions, single), s.Metric(catalog.FencingToken, single)
 
@@ -21,7 +42,7 @@ func tokenRegressed(b builder) []draft {
 	expr := query.Op(s.By("sum", s.ByHolder("max", seen)), ">", atLeast(1))
 
 	return []draft{{
-		name: "TokenRegressed", firing: k.Firing, expr: expr, panel: panel.Transitions,
+		firing: k.Firing, expr: expr,
 		summary: "The fencing token of lock " + b.lock() + " went back",
 		description: fmt.Sprintf("Terms of lock %s%s whose fencing token was lower than an earlier one, in the last %s: about {{ $value | printf \"%%.0f\" }}. "+
 			"A store that fences refuses the new leader, or has let an old one through.%s", b.lock(), b.where(), window,

@@ -10,21 +10,42 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-func redactionKeyMismatch(b builder) []draft {
-	k, s := b.Alerts.RedactionKeyMismatch, b.scope
-	targets, info := s.TargetLabels(), s.Metric(catalog.RedactionInfo)
+// RedactionKeyMismatch: replicas of a job turn lock names into labels in
+// different ways. For must be longer than a rollout takes, for a change of the
+// key shows both while it lasts.
+type RedactionKeyMismatch struct {
+	Firing `yaml:",inline"`
+}
+
+func (*RedactionKeyMismatch) about() about {
+	return about{
+		name: "RedactionKeyMismatch", id: "R", panel: panel.Instrumentation, perJob: true,
+		fires: "replicas of a job turn lock names into labels in different ways",
+		note:  "Replicas of a job turn lock names into labels in different ways, for longer than a rollout takes.",
+	}
+}
+
+// A replica that misses a scrape agrees with nobody, and would resolve it.
+func (k *RedactionKeyMismatch) preset() {
+	*k = RedactionKeyMismatch{Firing: fires(warning, 15, 5)}
+}
+
+func (k *RedactionKeyMismatch) validate(c check) { c.firing("", k.Firing) }
+
+func (k *RedactionKeyMismatch) rules(b builder) []draft {
+	s, targets, info := b.scope, b.scope.TargetLabels(), b.scope.Metric(catalog.RedactionInfo)
 
 	// The number of replicas makes no difference, only that of the ways in
 	// which they label (R1). Jobs that share no lock may differ (R3).
 	ways := query.By("count", targets, query.By("group", slices.Concat(targets, policyLabels()), info))
 	// A process may label its own locks in two ways, as its replicas then do
 	// too (R5).
-	replica := append(slices.Clone(targets), s.Holder)
+	replica := append(s.TargetLabels(), s.Holder)
 	own := query.By("count", replica, query.By("group", slices.Concat(replica, policyLabels()), info))
 	expr := query.Op(ways, ">", query.By("max", targets, own))
 
 	return []draft{{
-		name: "RedactionKeyMismatch", firing: k.Firing, expr: expr, panel: panel.Instrumentation, perJob: true,
+		firing: k.Firing, expr: expr,
 		summary: fmt.Sprintf("Replicas%s label lock names in different ways", b.where()),
 		description: fmt.Sprintf("Replicas%s have labelled lock names in {{ $value }} ways for more than %s. "+
 			"One lock has a label under each, so a split brain between such replicas cannot be seen.%s", b.where(), k.For, b.policies(info)),

@@ -1,0 +1,70 @@
+package alerts
+
+import (
+	"fmt"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// AttemptStuck: an attempt waits for longer than the history of its lock
+// explains.
+type AttemptStuck struct {
+	Firing `yaml:",inline"`
+	// Patience is how long an attempt may wait whatever the history says.
+	Patience model.Duration `yaml:"patience" help:"how long an attempt may wait whatever the history says"`
+	// Factor times the average run and the average wait may pass too.
+	Factor float64 `yaml:"factor" help:"average runs, and average waits, that an attempt may wait"`
+	// Lookback is the history of runs and waits.
+	Lookback model.Duration `yaml:"lookback" help:"how far back runs and waits are averaged"`
+	// Interval is the time between evaluations; 0: that of the group.
+	Interval model.Duration `yaml:"interval" help:"time between evaluations, in a group of its own; 0s uses that of the group"`
+}
+
+func (*AttemptStuck) about() about {
+	return about{
+		name: "AttemptStuck", id: "P", panel: panel.Waiting,
+		fires: "an attempt waits for longer than the runs and waits of its lock explain",
+		note:  "An attempt waits for longer than the history of its lock explains.",
+	}
+}
+
+func (k *AttemptStuck) preset() {
+	*k = AttemptStuck{Firing: fires(warning, 0, 0), Patience: minutes(10), Factor: 3, Lookback: minutes(6 * 60), Interval: minutes(5)}
+}
+
+func (k *AttemptStuck) validate(c check) {
+	c.firing("", k.Firing)
+	if k.Enabled {
+		c.require(k.Factor >= 1 && k.Factor <= 1000, "factor", "%v is out of range; use 1 to 1000", k.Factor)
+		c.require(k.Patience > 0, "patience", "%s is no time; use one such as 10m", k.Patience)
+		c.holdsSamples("lookback", k.Lookback, true)
+		c.interval(k.Interval, k.Lookback, true)
+	}
+}
+
+func (k *AttemptStuck) rules(b builder) []draft {
+	s, lookback := b.scope, k.Lookback.String()
+	// Histograms of locks that share a label say nothing of one of them.
+	oldest := s.By("max", s.Metric(catalog.PendingAge, single))
+	wait, run := s.Average(catalog.AcquireDuration, lookback), s.Average(catalog.ExecutionDuration, lookback)
+	usual := query.Op(query.Op(query.Op(wait, "+", run), "or", wait), "or", run)
+
+	beyond := query.Op(oldest, ">", query.Call("clamp_min", query.Op(query.Number(k.Factor), "*", usual), seconds(k.Patience)))
+	// Without a history a long run may explain the wait (P3).
+	held := query.Op(s.By("max", query.Over("max_over_time", s.Metric(catalog.Active, single), k.Patience.String())), ">", "0")
+	first := query.Op(query.Op(query.Op(oldest, ">", seconds(k.Patience)), "unless", usual), "unless", held)
+	// Standbys of a held lock wait for as long as it is led (P4).
+	expr := query.Op(query.Op(beyond, "or", first), "unless", s.Hold(single))
+
+	return []draft{draft{
+		firing: k.Firing, expr: expr,
+		summary: "An attempt to acquire lock " + b.lock() + " is stuck",
+		description: fmt.Sprintf("An attempt%s to acquire lock %s has been waiting for {{ $value | humanizeDuration }}, longer than the runs and waits of the last %s explain.%s",
+			b.where(), b.lock(), lookback,
+			b.replicas("The lock is held by", "max by ("+b.HolderLabel+") (%s) > 0", s.Metric(catalog.Active, single))),
+	}.every("", k.Interval)}
+}

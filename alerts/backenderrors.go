@@ -1,0 +1,97 @@
+package alerts
+
+import (
+	"fmt"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// BackendErrors: too many attempts meet a backend error.
+type BackendErrors struct {
+	// Window is the time in which the warning counts.
+	Window model.Duration `yaml:"window" help:"lookback window of the warning"`
+	// Recent is the time in which the critical alert counts. Of the warning,
+	// the last error must lie within it: an outage that is over does not page.
+	Recent model.Duration `yaml:"recent" help:"lookback window of the critical alert; the last error must lie within it"`
+	// MinErrors is the least number of errors. A lock that should be held and
+	// is not needs none.
+	MinErrors int `yaml:"minErrors" help:"least number of errors; a lock that should be held and is not needs one"`
+	// Critical fires only while nobody leads.
+	Critical ErrorShare `yaml:"critical" help:"Only while no replica leads."`
+	Warning  ErrorShare `yaml:"warning" help:"Whether or not a replica leads."`
+}
+
+// ErrorShare is one severity of BackendErrors.
+type ErrorShare struct {
+	Firing `yaml:",inline"`
+	// Share of attempts, from 0 to 1, above which the alert fires.
+	Share float64 `yaml:"share" help:"share of attempts, 0 to 1, above which it fires"`
+}
+
+func (*BackendErrors) about() about {
+	return about{
+		name: "BackendErrors", id: "E", panel: panel.BackendErrors,
+		fires: "too many attempts meet a backend error, and still do; critical while no replica leads",
+		note:  "Attempts meet backend errors.",
+	}
+}
+
+func (k *BackendErrors) preset() {
+	*k = BackendErrors{
+		Window: minutes(10), Recent: minutes(3), MinErrors: 3,
+		// Sooner than NoLeader, whose page it makes needless (E6).
+		Critical: ErrorShare{Firing: fires(critical, 1, 2), Share: 0.5},
+		Warning:  ErrorShare{Firing: fires(warning, 5, 0), Share: 0.1},
+	}
+}
+
+func (k *BackendErrors) validate(c check) {
+	for key, s := range map[string]ErrorShare{"critical": k.Critical, "warning": k.Warning} {
+		c.firing(key, s.Firing)
+		c.share(key+".share", "attempts", s.Share, s.Enabled)
+	}
+	c.holdFits("critical", k.Recent, k.Critical.Firing)
+	c.holdFits("warning", k.Window, k.Warning.Firing)
+	c.distinct("warning", k.Critical.Firing, k.Warning.Firing)
+	either := k.Critical.Enabled || k.Warning.Enabled
+	c.holdsSamples("window", k.Window, either)
+	c.holdsSamples("recent", k.Recent, either)
+	c.require(!either || k.Recent <= k.Window, "recent", "%s is longer than the window of %s; make it shorter", k.Recent, k.Window)
+	c.atLeastOne("minErrors", k.MinErrors, either)
+}
+
+func (k *BackendErrors) rules(b builder) []draft {
+	s, window, recent := b.scope, k.Window.String(), k.Recent.String()
+	enough := func(window string) query.Expr { return query.Op(s.BackendErrors(window), ">", atLeast(k.MinErrors)) }
+
+	// Only backend_error counts: contention is the normal answer (E4), a
+	// canceled attempt is a shutdown (C12), a timeout is the caller's limit.
+	outage := query.Op(s.BackendErrorShare(recent), ">", query.Number(k.Critical.Share))
+	// One error among few attempts is a large share (E2), and an outage where
+	// nobody holds a lock that should be held (E6).
+	outage = query.Op(outage, "and", query.Op(enough(recent), "or", s.Hold()))
+	// One replica that cannot reach the backend, while a leader with a live
+	// lease can, is a loss of redundancy and no outage (C45).
+	outage = query.Op(outage, "unless", query.Op(s.By("max", s.Metric(catalog.Active)), ">", "0"))
+
+	many := query.Op(query.Op(s.BackendErrorShare(window), ">", query.Number(k.Warning.Share)), "and", enough(window))
+	// A short outage leaves its share in the window long after it is over (C45).
+	many = query.Op(many, "and", query.Op(s.BackendErrors(recent), ">", "0"))
+
+	reason, _ := catalog.NotAcquired.Label("reason")
+	failed := s.Metric(catalog.NotAcquired, query.Equal(reason.Name(), catalog.BackendError.String()))
+	text := func(window string) string {
+		return fmt.Sprintf("{{ $value | humanizePercentage }} of the attempts to acquire lock %s%s met a backend error in the last %s.%s",
+			b.lock(), b.where(), window,
+			b.replicas("Most of them on", fmt.Sprintf("sum by (%s) (increase(%%s[%s])) > 0", b.HolderLabel, window), failed))
+	}
+	summary := "Attempts to acquire lock " + b.lock() + " meet backend errors"
+	return []draft{
+		{firing: k.Critical.Firing, expr: outage, summary: summary, description: text(recent) + " No replica leads."},
+		{firing: k.Warning.Firing, expr: many, summary: summary, description: text(window)},
+	}
+}

@@ -1,0 +1,111 @@
+package alerts
+
+import (
+	"fmt"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// Flapping: leadership of a held lock changes hands too often.
+type Flapping struct {
+	Firing `yaml:",inline"`
+	// Window and Handovers judge a lock that moves several times in minutes. So
+	// many handovers are tolerated, or one more than replicas left or restarted
+	// in the window, whichever is more.
+	Window    model.Duration `yaml:"window" help:"lookback window for handovers"`
+	Handovers int            `yaml:"handovers" help:"handovers to tolerate in the window, or one more than replicas left or restarted in it"`
+	// Slow judges a lock that moves every few minutes all day.
+	Slow SlowFlapping `yaml:"slow" help:"A second, long window for a lock that moves every few minutes all day."`
+}
+
+// SlowFlapping is the second, long window of [Flapping].
+type SlowFlapping struct {
+	Firing    `yaml:",inline"`
+	Window    model.Duration `yaml:"window" help:"lookback window for handovers"`
+	Handovers int            `yaml:"handovers" help:"handovers to tolerate in the window, or one more than replicas left or restarted in it"`
+	// Interval is the time between evaluations, which read the samples of all
+	// of the window; 0: that of the group.
+	Interval model.Duration `yaml:"interval" help:"time between evaluations, in a group of its own; 0s uses that of the group"`
+}
+
+func (*Flapping) about() about {
+	return about{
+		name: "Flapping", id: "D", panel: panel.Transitions,
+		fires: "a held lock changes hands more often than replicas that leave explain",
+		note:  "Leadership of a held lock changes hands too often.",
+	}
+}
+
+func (k *Flapping) preset() {
+	*k = Flapping{
+		Firing: fires(warning, 1, 15), Window: minutes(15), Handovers: 4,
+		Slow: SlowFlapping{Firing: fires(warning, 30, 0), Window: minutes(6 * 60), Handovers: 12, Interval: minutes(5)},
+	}
+}
+
+func (k *Flapping) validate(c check) {
+	c.windowed(k.Window, k.Firing)
+	c.atLeastOne("handovers", k.Handovers, k.Enabled)
+	slow := c.below("slow")
+	slow.windowed(k.Slow.Window, k.Slow.Firing)
+	slow.atLeastOne("handovers", k.Slow.Handovers, k.Slow.Enabled)
+	slow.interval(k.Slow.Interval, k.Slow.Window, k.Slow.Enabled)
+}
+
+func (k *Flapping) rules(b builder) []draft {
+	s := b.scope
+	present := query.By("count", s.Labels, s.ByHolder("max", s.Metric(catalog.Acquired, single)))
+	left := k.left(b, k.Window.String())
+	// Replicas that came and went within the window are a crash loop, not a
+	// rollout: no more are tolerated than are there at once (C29).
+	bounded := query.Any(query.Op(left, "<", present), query.Op(present, "<=", left), query.Op("0", "*", query.Op(present, "or", left)))
+
+	slow := k.Slow.Window.String()
+	moves := s.By("sum", s.ByHolder("max", query.Over("increase", s.Metric(catalog.Acquired, single), slow)))
+	unbounded := query.Op(k.left(b, slow), "or", query.Op("0", "*", present))
+	return []draft{
+		k.draft(b, k.Firing, k.handovers(b), bounded, k.Handovers, k.Window),
+		k.draft(b, k.Slow.Firing, moves, unbounded, k.Slow.Handovers, k.Slow.Window).every("slow", k.Slow.Interval),
+	}
+}
+
+// handovers counts the wins of a lock in the short window.
+func (k *Flapping) handovers(b builder) query.Expr {
+	s, window := b.scope, k.Window.String()
+	grown := part("grown", query.Over("increase", s.Metric(catalog.Acquired, single), window))
+	// A pod that wins before its first sample is born at 1, and its increase
+	// is 0: a crash loop under fresh names would count nothing (C29). A replica
+	// that won in the window counts at least once, whatever a process first seen
+	// with 500 wins says (D4). The larger part counts, not the sum: some
+	// engines count the first sample from zero by themselves (C42).
+	won := part("won", query.Call("clamp",
+		query.Op(query.Over("max_over_time", s.Metric(catalog.LastAcquired, single), window), ">", b.ago(k.Window)), "1", "1"))
+	return s.By("sum", s.ByHolder("max", query.Op(grown, "or", won)))
+}
+
+// left counts the replicas of a lock that left in a window, or began anew in
+// place: each may have moved the leader once (C28, D8, D12).
+func (k *Flapping) left(b builder, window string) query.Expr {
+	s, acquired := b.scope, b.scope.Metric(catalog.Acquired, single)
+	gone := query.Op(s.ByHolder("max", query.Over("last_over_time", acquired, window)), "unless", s.ByHolder("max", acquired))
+	restarted := query.Op(s.ByHolder("max", query.Over("resets", acquired, window)), ">", "0")
+	return query.By("count", s.Labels, query.Op(gone, "or", restarted))
+}
+
+func (k *Flapping) draft(b builder, f Firing, moves, left query.Expr, handovers int, window model.Duration) draft {
+	tolerated := query.Call("clamp_min", query.Op(left, "+", events(1)), events(handovers))
+	expr := query.Op(moves, ">", tolerated)
+	// Every run of a run-style lock is an acquisition (D6, C14). Asked of the
+	// window: a lone replica in a crash loop is mostly not there (D10).
+	expr = query.Op(expr, "and", b.scope.HeldWithin(k.Window.String(), single))
+	return draft{
+		firing: f, expr: expr,
+		summary: "Leadership of lock " + b.lock() + " changes hands too often",
+		description: fmt.Sprintf("Lock %s%s was acquired about {{ $value | printf \"%%.0f\" }} times in the last %s, more often than replicas that left or restarted explain. "+
+			"Each handover is a gap in the leader's work.%s", b.lock(), b.where(), window, b.topCause(window.String())),
+	}
+}

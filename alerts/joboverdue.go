@@ -1,0 +1,118 @@
+package alerts
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// JobOverdue: a lock with a declared interval was not acquired in time.
+type JobOverdue struct {
+	Firing `yaml:",inline"`
+	// Intervals may pass since the last acquisition.
+	Intervals float64 `yaml:"intervals" help:"declared intervals that may pass since the last acquisition"`
+	// Grace is added to that: for the time until a scrape, and for clocks
+	// that differ.
+	Grace model.Duration `yaml:"grace" help:"added to that, for the time until a scrape and for clocks that differ"`
+	// Lookback bounds the search for acquisitions by replicas that are gone.
+	// Only intervals well below it can be judged across a rollout.
+	Lookback model.Duration `yaml:"lookback" help:"how far back acquisitions are searched; longer than intervals times the longest interval"`
+	// Interval is the time between evaluations, which read the samples of all
+	// of the lookback; 0: that of the group.
+	Interval model.Duration `yaml:"interval" help:"time between evaluations, in a group of its own; 0s uses that of the group"`
+}
+
+func (*JobOverdue) about() about {
+	return about{
+		name: "JobOverdue", id: "J", panel: panel.Locks,
+		fires: "a job with a declared interval was not run in time",
+		note:  "A lock with a declared interval was not acquired in time.",
+	}
+}
+
+// The lookback is longer than a day and a half, which is when a daily job is
+// overdue.
+func (k *JobOverdue) preset() {
+	*k = JobOverdue{Firing: fires(warning, 0, 0), Intervals: 1.5, Grace: minutes(2), Lookback: minutes(48 * 60), Interval: minutes(5)}
+}
+
+func (k *JobOverdue) validate(c check) {
+	c.firing("", k.Firing)
+	if !k.Enabled {
+		return
+	}
+	c.require(k.Intervals >= 1 && k.Intervals <= 100, "intervals", "%v is out of range: below 1 each job would be overdue between two runs; use 1 to 100", k.Intervals)
+	c.require(k.Grace >= 2*c.slowest(), "grace", "%s is shorter than two samples %s apart, and a run is not seen sooner; use at least %s", k.Grace, c.slowest(), 2*c.slowest())
+	c.require(k.Lookback > k.Grace, "lookback", "%s is not longer than grace, which is %s, so no job could be overdue; make it longer", k.Lookback, k.Grace)
+	c.interval(k.Interval, k.Lookback, true)
+}
+
+func (k *JobOverdue) rules(b builder) []draft {
+	s := b.scope
+	acquired := s.Metric(catalog.LastAcquired, single)
+
+	// The newest acquisition, of replicas that are gone too (J6).
+	waited := query.Op(query.Call("time"), "-", s.By("max", query.Over("max_over_time", acquired, k.Lookback.String())))
+	due := k.due(b)
+	// A replica that has won and lives says by itself how long ago that was,
+	// whatever Prometheus has seen (C31). A job whose processes are gone
+	// altogether owes it too: they are shorter than its interval, or dead (J15).
+	gone := query.Op(waited, "unless "+query.On(s.TargetLabels()), b.exporting())
+	attested := query.Op(s.By("max", acquired), "or", gone)
+	expr := query.Op(query.Op(waited, ">", due), "and", attested)
+	// Otherwise the lock must have been declared all the while: a service that
+	// was switched off owes nothing for that time (J4), and a job that never
+	// ran owes from its start (J3).
+	expr = query.Op(expr, "or", query.Op(k.declaredSince(b), "unless", query.Op(waited, "<=", due)))
+	// A lock that is held is acquired once and for all (J8).
+	expr = query.Op(expr, "unless", s.Hold(single))
+
+	return []draft{draft{
+		firing: k.Firing, expr: expr,
+		summary: "The job behind lock " + b.lock() + " is overdue",
+		description: fmt.Sprintf("Lock %s%s was not acquired for {{ $value | humanizeDuration }} or longer, which is more than %v times the interval that it was declared with.%s",
+			b.lock(), b.where(), k.Intervals,
+			b.replicas("A run that does not end keeps others out; the lock is held by", "max by ("+b.HolderLabel+") (%s) > 0", s.Metric(catalog.Active, single))),
+	}.every("", k.Interval)}
+}
+
+// due is after what time a job is overdue, of processes that are gone too.
+func (k *JobOverdue) due(b builder) query.Expr {
+	interval := b.scope.Metric(catalog.ExpectedInterval, single)
+	longest := b.scope.By("max", query.Over("last_over_time", interval, k.Lookback.String()))
+	return query.Op(query.Op(query.Number(k.Intervals), "*", longest), "+", seconds(k.Grace))
+}
+
+// declaredSince is how long locks have been declared at least, where that is
+// long enough to be overdue. Each lock is looked at once: at the first of a
+// ladder of times that is longer than it is given. A rollout that leaves a
+// short gap does not begin the wait anew (J13).
+func (k *JobOverdue) declaredSince(b builder) query.Expr {
+	s, interval := b.scope, b.scope.Metric(catalog.ExpectedInterval, single)
+	window := query.Expr(b.gap().String())
+	var rungs []query.Expr
+	shortest := 0.0
+	for _, step := range k.ladder() {
+		longest := math.Floor(time.Duration(step-k.Grace).Seconds() / k.Intervals)
+		judged := s.By("max", query.Op(query.Op(interval, ">", query.Number(shortest)), "<=", query.Number(longest)))
+		there := s.By("max", query.Call("last_over_time", query.Offset(interval+"["+window+"]", step.String())))
+		rungs = append(rungs, query.Op(seconds(step), "+", query.Op("0", "*", query.Op(judged, "and", there))))
+		shortest = longest
+	}
+	return query.Any(rungs...)
+}
+
+// ladder doubles from the shortest time to the lookback.
+func (k *JobOverdue) ladder() (steps []model.Duration) {
+	step := 5 * k.Grace / 2
+	for ; step < k.Lookback; step *= 2 {
+		steps = append(steps, step)
+	}
+	return append(steps, k.Lookback)
+}

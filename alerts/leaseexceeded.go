@@ -1,0 +1,53 @@
+package alerts
+
+import (
+	"fmt"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// LeaseExceeded: terms ran past the end of their lease.
+type LeaseExceeded struct {
+	Firing `yaml:",inline"`
+	Window model.Duration `yaml:"window" help:"lookback window"`
+	// MinTimes is how often it must happen in the window.
+	MinTimes int `yaml:"minTimes" help:"how often it must happen in the window"`
+}
+
+func (*LeaseExceeded) about() about {
+	return about{
+		name: "LeaseExceeded", id: "L", panel: panel.Overruns,
+		fires: "a term ran past the end of its lease",
+		note:  "Terms run past the end of their lease.",
+	}
+}
+
+func (k *LeaseExceeded) preset() {
+	*k = LeaseExceeded{Firing: fires(critical, 0, 15), Window: minutes(30), MinTimes: 1}
+}
+
+func (k *LeaseExceeded) validate(c check) {
+	c.windowed(k.Window, k.Firing)
+	c.atLeastOne("minTimes", k.MinTimes, k.Enabled)
+}
+
+func (k *LeaseExceeded) rules(b builder) []draft {
+	s, window := b.scope, k.Window.String()
+	overruns := s.Metric(catalog.LeaseOverruns)
+
+	// The series begins when the lease is first known, so a short lease can
+	// be overrun before the first sample (C27).
+	expr := query.Op(s.By("sum", s.ByHolder("max", b.counted(overruns, window))), ">", atLeast(k.MinTimes))
+
+	return []draft{{
+		firing: k.Firing, expr: expr,
+		summary: "Lock " + b.lock() + " was held past the end of its lease",
+		description: fmt.Sprintf("Terms of lock %s%s that ran past their lease in the last %s: about {{ $value | printf \"%%.0f\" }}. "+
+			"From that moment another replica could have taken the lock while the work continued.%s", b.lock(), b.where(), window,
+			b.replicas("Replicas", fmt.Sprintf("max by (%s) (max_over_time(%%s[%s])) > 0", b.HolderLabel, window), overruns)),
+	}}
+}

@@ -1,0 +1,57 @@
+package alerts
+
+import (
+	"fmt"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// LockVanished: a lock that was led, or was declared to run, has no series any
+// more, while its job has.
+type LockVanished struct {
+	Firing `yaml:",inline"`
+	// Lookback bounds how long a lock is missed.
+	Lookback model.Duration `yaml:"lookback" help:"how long a lock that is gone is missed"`
+}
+
+func (*LockVanished) about() about {
+	return about{
+		name: "LockVanished", id: "V", panel: panel.Locks,
+		fires: "a lock that was led, or is declared to run, stopped exporting metrics",
+		note:  "A lock that was led, or declared to run, stopped exporting metrics, while its job has not. Where locks come and\ngo, severity: info or enabled: false.",
+	}
+}
+
+func (k *LockVanished) preset() {
+	*k = LockVanished{Firing: fires(warning, 10, 0), Lookback: minutes(60)}
+}
+
+func (k *LockVanished) validate(c check) { c.missed(k.Lookback, k.Firing) }
+
+func (k *LockVanished) rules(b builder) []draft {
+	s, lookback := b.scope, k.Lookback.String()
+	active := s.Metric(catalog.Active, single)
+
+	// A lock that somebody counts on: one that was led when it was last seen,
+	// and not released before (V3), or one that is declared to run. Of any
+	// other lock nothing says that it was not retired. The last words of each
+	// replica say whether it held; whether a replica that died long before the
+	// lock did was the last to hold it, a coarse look back does (V6).
+	led := query.Op(s.By("max", query.Over("last_over_time", active, lookback)), ">", "0")
+	led = query.Op(led, "unless", query.Op(query.OverSteps("last_over_time", s.By("max", active), lookback, b.coarse(k.Lookback)), "==", "0"))
+	declared := s.By("group", query.Over("last_over_time", s.Metric(catalog.ExpectedInterval, single), lookback))
+	expr := query.Op(query.Op(led, "or", declared), "unless", s.By("group", active))
+	// A job that is gone altogether is for MetricsAbsent (B4).
+	expr = query.Op(expr, "and "+query.On(s.TargetLabels()), b.exporting())
+
+	return []draft{{
+		firing: k.Firing, expr: expr,
+		summary: "Lock " + b.lock() + " stopped exporting metrics",
+		description: fmt.Sprintf("No replica%s has exported series of lock %s for more than %s, although others of the job do. "+
+			"It was led when it was last seen, or is declared to run. If it was retired on purpose, the alert ends within %s.", b.where(), b.lock(), k.For, k.Lookback),
+	}}
+}

@@ -1,0 +1,55 @@
+package alerts
+
+import (
+	"fmt"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// LowHeadroom: a lease that is held now runs out. NearLease is about leases
+// that were renewed or given back late.
+type LowHeadroom struct {
+	Firing `yaml:",inline"`
+	// Share of the lease, from 0 to 1, below which the alert fires.
+	Share float64 `yaml:"share" help:"share of the lease, 0 to 1, below which it fires"`
+}
+
+func (*LowHeadroom) about() about {
+	return about{
+		name: "LowHeadroom", id: "H", panel: panel.Headroom,
+		fires: "a lease that is held is about to expire",
+		note:  "A lease that is held is about to expire; alerts.nearLease is about those that were renewed or given back late.",
+	}
+}
+
+func (k *LowHeadroom) preset() {
+	*k = LowHeadroom{Firing: firesAfter(warning, 90, 5), Share: 0.2}
+}
+
+func (k *LowHeadroom) validate(c check) {
+	c.firing("", k.Firing)
+	c.require(!k.Enabled || k.Share > 0 && k.Share < 1, "share", "%v is no part of a lease; use 0.01 to 0.99", k.Share)
+	c.require(!k.Enabled || k.For > c.fresh(), "for", "%s is not longer than the %s for which one sample counts, so one dip would fire; use at least %s", k.For, c.fresh(), 2*c.fresh()-c.slowest())
+}
+
+func (k *LowHeadroom) rules(b builder) []draft {
+	s := b.scope
+	headroom := s.Metric(catalog.LeaseHeadroom, single)
+
+	// Each replica against its own lease, which a rollout may change.
+	left := query.Op(headroom, "/", s.Metric(catalog.LeaseDuration, single))
+	// Where nothing marks a series as gone, the last words of a run that ended
+	// close to its lease stay for five minutes (H6).
+	fresh := query.Over("present_over_time", headroom, b.fresh().String())
+	expr := query.Op(s.By("min", query.Op(left, "and", fresh)), "<", query.Number(k.Share))
+
+	return []draft{{
+		firing: k.Firing, expr: expr,
+		summary: "The lease of lock " + b.lock() + " is about to expire",
+		description: fmt.Sprintf("{{ $value | humanizePercentage }} of the lease of lock %s%s is left while a term is open, and it has been less than %v %% for more than %s; "+
+			"below zero it has ended. Another replica may take the lock while the work continues.%s", b.lock(), b.where(), 100*k.Share, k.For,
+			b.replicas("Replicas", "min by ("+b.HolderLabel+") (%s)", headroom)),
+	}}
+}

@@ -1,0 +1,80 @@
+package alerts
+
+import (
+	"fmt"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// MetricsAbsent: no replica exports anything about leader election.
+type MetricsAbsent struct {
+	// Critical fires where the job led a held lock when it was last seen.
+	Critical Absence `yaml:"critical" help:"For a job that led a held lock when it was last seen."`
+	// Warning fires for every job.
+	Warning Absence `yaml:"warning" help:"For every job, and where no job exports anything."`
+}
+
+// Absence is one severity of MetricsAbsent.
+type Absence struct {
+	Firing `yaml:",inline"`
+	// Lookback bounds how long a job that had metrics is missed.
+	Lookback model.Duration `yaml:"lookback" help:"how long a job that is gone is missed"`
+}
+
+func (*MetricsAbsent) about() about {
+	return about{
+		name: "MetricsAbsent", id: "M", panel: panel.Instrumentation, perJob: true,
+		fires: "no replica of a job exports metrics any more, or no job ever did; critical where the job led a held lock",
+		note:  "No replica exports anything about leader election.",
+	}
+}
+
+func (k *MetricsAbsent) preset() {
+	*k = MetricsAbsent{
+		// Longer than a deployment that stops all replicas first (M3).
+		Critical: Absence{Firing: fires(critical, 6, 0), Lookback: minutes(180)},
+		Warning:  Absence{Firing: fires(warning, 10, 0), Lookback: minutes(60)},
+	}
+}
+
+func (k *MetricsAbsent) validate(c check) {
+	c.below("critical").missed(k.Critical.Lookback, k.Critical.Firing)
+	c.below("warning").missed(k.Warning.Lookback, k.Warning.Firing)
+	c.distinct("warning", k.Critical.Firing, k.Warning.Firing)
+}
+
+// longLived is how many samples of a replica make its job one that is missed.
+// The processes of a job that runs now and then have fewer (M7); such a job is
+// for JobOverdue.
+const longLived = 10
+
+func (k *MetricsAbsent) rules(b builder) []draft {
+	s, targets := b.scope, b.scope.TargetLabels()
+	active, there := s.Metric(catalog.Active), b.exporting()
+
+	seen := query.Op(query.By("max", targets, query.Over("count_over_time", active, k.Warning.Lookback.String())), ">", query.Number(longLived))
+	missed := query.Op(seen, "unless", there)
+	// Nothing tells a job that never had metrics from one that is not there:
+	// that is known only if there is none at all (M2).
+	missed = query.Op(missed, "or on ()", query.Call("absent", active))
+
+	// Whether a leadership was held, the series of each replica say last.
+	within := k.Critical.Lookback.String()
+	led := query.Op(query.By("max", targets, query.Op(query.Over("last_over_time", active, within), "and "+query.On(s.Labels),
+		s.By("max", query.Over("last_over_time", s.HoldInfo(), within)))), ">", "0")
+
+	summary := "No leader election metrics" + b.where()
+	return []draft{{
+		firing: k.Critical.Firing, expr: query.Op(led, "unless", there), summary: summary + ", which led a lock",
+		description: fmt.Sprintf("No replica%s has exported %s for more than %s, and one of them held a lock when it was last seen. "+
+			"If they are down, the work of the leader is not being done.", b.where(), active, k.Critical.For),
+	}, {
+		firing: k.Warning.Firing, expr: missed, summary: summary,
+		description: fmt.Sprintf("No replica%s has exported %s for more than %s. Every other alert about its locks is blind: a lock without a leader would not be noticed.",
+			b.where(), active, k.Warning.For),
+	}}
+}

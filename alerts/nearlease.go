@@ -1,0 +1,49 @@
+package alerts
+
+import (
+	"fmt"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// NearLease: runs or renewals came close to the end of their lease.
+type NearLease struct {
+	Firing `yaml:",inline"`
+	Window model.Duration `yaml:"window" help:"lookback window"`
+	// MinTimes is how often it must happen in the window.
+	MinTimes int `yaml:"minTimes" help:"how often it must happen in the window"`
+}
+
+func (*NearLease) about() about {
+	return about{
+		name: "NearLease", id: "G", panel: panel.LeaseUsage,
+		fires: fmt.Sprintf("a run or a renewal used more than %v %% of its lease", 100*catalog.NearLeaseBound),
+		note:  "Runs or renewals come close to the end of their lease.",
+	}
+}
+
+func (k *NearLease) preset() {
+	*k = NearLease{Firing: fires(warning, 0, 15), Window: minutes(30), MinTimes: 1}
+}
+
+func (k *NearLease) validate(c check) {
+	c.windowed(k.Window, k.Firing)
+	c.atLeastOne("minTimes", k.MinTimes, k.Enabled)
+}
+
+func (k *NearLease) rules(b builder) []draft {
+	// A count, not a quantile: an average hides one slow run, and a quantile
+	// cannot exceed the last bucket (G1).
+	expr := query.Op(b.scope.NearLease(k.Window.String()), ">", atLeast(k.MinTimes))
+
+	return []draft{{
+		firing: k.Firing, expr: expr,
+		summary: "Lock " + b.lock() + " comes close to the end of its lease",
+		description: fmt.Sprintf("Runs or renewals of lock %s%s that used more than %v %% of the lease in the last %s: about {{ $value | printf \"%%.0f\" }}. "+
+			"If they become slower, the lock is free while the work continues.", b.lock(), b.where(), 100*catalog.NearLeaseBound, k.Window),
+	}}
+}

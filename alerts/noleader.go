@@ -1,0 +1,125 @@
+package alerts
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// NoLeader: a lock that is meant to be held has no holder.
+type NoLeader struct {
+	// Margin is added to the last known lease end: until then the absence is
+	// explained. It covers clocks that differ and delays of the backend.
+	Margin model.Duration `yaml:"margin" help:"time after the last known lease end that a failover may take"`
+	// DownFor is how long the absence is excused where the replica that held
+	// the lock last cannot be scraped: it may lead, unseen.
+	DownFor model.Duration `yaml:"downFor" help:"how long the last holder, seen down, may still be taken for alive"`
+	// Lookback bounds the search for the last lease end: it must be longer than
+	// the longest lease.
+	Lookback model.Duration `yaml:"lookback" help:"how far back a lease end is searched; longer than the longest lease"`
+	// Critical fires where nothing explains the absence.
+	Critical Firing `yaml:"critical" help:"While neither the last lease nor a holder that is down explains the absence."`
+	// Warning fires where a lease or a holder that is down explains it.
+	Warning Firing `yaml:"warning" help:"While one of the two does."`
+}
+
+func (*NoLeader) about() about {
+	return about{
+		name: "NoLeader", id: "B", panel: panel.Leaders,
+		fires: "a held lock has no leader for longer than its last lease explains",
+		note:  "A lock that is meant to be held has no holder.",
+	}
+}
+
+func (k *NoLeader) preset() {
+	*k = NoLeader{
+		Margin: span(30), DownFor: minutes(3), Lookback: minutes(120),
+		// The warning is kept until the critical alert takes over from it.
+		Critical: firesAfter(critical, 90, 0), Warning: fires(warning, 5, 3),
+	}
+}
+
+func (k *NoLeader) validate(c check) {
+	c.firing("critical", k.Critical)
+	c.firing("warning", k.Warning)
+	c.distinct("warning", k.Critical, k.Warning)
+	if k.Critical.Enabled || k.Warning.Enabled {
+		c.require(k.Margin >= 0, "margin", "%s is negative; use 0s or more", k.Margin)
+		c.require(k.DownFor >= 2*c.slowest(), "downFor", "%s is shorter than two samples %s apart, so one missed scrape could page; use at least %s", k.DownFor, c.slowest(), 2*c.slowest())
+		c.require(k.Lookback >= k.DownFor, "lookback", "%s is shorter than downFor, which is %s; make it longer", k.Lookback, k.DownFor)
+	}
+}
+
+func (k *NoLeader) rules(b builder) []draft {
+	s := b.scope
+	free := query.Op(s.By("max", s.Metric(catalog.Active, single)), "==", "0")
+	// A lock around single runs is free most of the time (B7).
+	expr := k.ledElsewhere(b, free)
+
+	explained := query.Op(k.lastLease(b), "or", k.unseen(b))
+	summary := "Lock " + b.lock() + " has no leader"
+	reason := b.topReason("5m") + b.reportedHeld("2m")
+	return []draft{{
+		firing: k.Critical, expr: query.Op(expr, "unless", explained), summary: summary,
+		description: fmt.Sprintf("No replica%s has held lock %s for %s, and no lease explains it: the last one that is known has ended. "+
+			"The work of the leader is not being done.%s", b.where(), b.lock(), k.Critical.For, reason),
+	}, {
+		firing: k.Warning, expr: query.Op(expr, "and", explained), summary: summary + " that can be seen",
+		description: fmt.Sprintf("No replica%s that can be scraped has held lock %s for %s. The replica that held it last is gone. "+
+			"Its lease may still run, or it leads without being scraped.%s", b.where(), b.lock(), k.Warning.For, reason),
+	}}
+}
+
+// ledElsewhere keeps held locks that are free, and that no other job of the
+// scope leads: a canary with a job label of its own need not lead, and of blue
+// and green one does (B14). One lock has one label, family and backend.
+func (k *NoLeader) ledElsewhere(b builder, free query.Expr) query.Expr {
+	s, held := b.scope, b.scope.HoldInfo(single)
+	if !slices.Contains(s.Labels, "job") {
+		return query.Op(free, "and", s.By("max", held))
+	}
+	same := slices.DeleteFunc(slices.Clone(s.Labels), func(l string) bool { return l == "job" })
+	for _, l := range catalog.ElectorInfo.Labels() {
+		same = append(same, l.Name())
+	}
+	onLock := query.On(s.Labels)
+	led := query.Op(held, "and "+onLock, query.Op(s.By("max", s.Metric(catalog.Active, single)), ">", "0"))
+	return query.Op(s.By("min", query.Op(query.Op(held, "and "+onLock, free), "unless "+query.On(same), led)), "==", "1")
+}
+
+// lastLease keeps locks whose last holder vanished while it held, with a lease
+// that need not have ended yet: nobody else can win before (C44). A holder
+// that is there and does not hold has no such lease, and one that gave the
+// lock back was seen without it (B18).
+func (k *NoLeader) lastLease(b builder) query.Expr {
+	s, lookback := b.scope, k.Lookback.String()
+	end := s.ByHolder("max", query.Over("last_over_time", s.Metric(catalog.LeaseExpiry, single), lookback))
+	running := query.Op(end, ">", query.Op(query.Call("time"), "-", seconds(k.Margin)))
+	return s.By("max", query.Op(running, "and", k.vanished(b, lookback)))
+}
+
+// vanished keeps replicas that held a lock when they were last seen, and are
+// not seen now.
+func (k *NoLeader) vanished(b builder, within string) query.Expr {
+	s, active := b.scope, b.scope.Metric(catalog.Active, single)
+	held := query.Op(s.ByHolder("max", query.Over("last_over_time", active, within)), ">", "0")
+	return query.Op(held, "unless", s.ByHolder("max", active))
+}
+
+// unseen keeps locks whose last holder vanished lately and cannot be scraped
+// now. No other target counts (B9, B15), nor a holder after which another
+// replica won (B19).
+func (k *NoLeader) unseen(b builder) query.Expr {
+	s, window := b.scope, k.DownFor.String()
+	replica := append(s.TargetLabels(), s.Holder)
+	down := query.Op(query.By("max", replica, s.Up()), "==", "0")
+	holders := query.Op(k.vanished(b, window), "and "+query.On(replica), down)
+	won := s.Metric(catalog.LastAcquired, single)
+	theirs := s.By("max", query.Op(s.ByHolder("max", query.Over("last_over_time", won, window)), "and", holders))
+	return query.Op(s.By("max", holders), "unless", query.Op(theirs, "<", s.By("max", won)))
+}

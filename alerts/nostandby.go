@@ -1,0 +1,54 @@
+package alerts
+
+import (
+	"fmt"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// NoStandby: a failover would find no other candidate, where there were
+// several before.
+type NoStandby struct {
+	Firing `yaml:",inline"`
+	// Lookback is how long ago there may have been more candidates.
+	Lookback model.Duration `yaml:"lookback" help:"how long candidates that are gone are missed"`
+	// Interval is the time between evaluations; 0: that of the group.
+	Interval model.Duration `yaml:"interval" help:"time between evaluations, in a group of its own; 0s uses that of the group"`
+}
+
+func (*NoStandby) about() about {
+	return about{
+		name: "NoStandby", id: "N", panel: panel.HolderTimeline,
+		fires: "a held lock has no candidate beside its leader, and had several before",
+		note:  "A failover would find no other candidate, where there were several before.",
+	}
+}
+
+func (k *NoStandby) preset() {
+	*k = NoStandby{Firing: fires(warning, 10, 0), Lookback: minutes(6 * 60), Interval: minutes(5)}
+}
+
+func (k *NoStandby) validate(c check) {
+	c.missed(k.Lookback, k.Firing)
+	c.interval(k.Interval, k.Lookback, k.Enabled)
+}
+
+func (k *NoStandby) rules(b builder) []draft {
+	s := b.scope
+	candidates := query.By("count", s.Labels, s.ByHolder("max", s.HoldInfo(single)))
+	allowed := query.Op(s.By("max", s.Metric(catalog.MaxLeaders, single)), "or", s.By("group", s.HoldInfo(single)))
+	before := query.OverSteps("max_over_time", candidates, k.Lookback.String(), b.coarse(k.Lookback))
+	// A lock that never had more candidates needs none (N2).
+	expr := query.Op(query.Op(candidates, "<=", allowed), "and", query.Op(before, ">", allowed))
+
+	return []draft{draft{
+		firing: k.Firing, expr: expr,
+		summary: "Lock " + b.lock() + " has no standby",
+		description: fmt.Sprintf("Replicas%s that can hold lock %s: {{ $value }}, and it had more within the last %s. If the leader fails, no replica takes over.",
+			b.where(), b.lock(), k.Lookback),
+	}.every("", k.Interval)}
+}

@@ -1,0 +1,64 @@
+package alerts
+
+import (
+	"fmt"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// RenewalFailures: renewals of a lease fail, and the lease goes on running.
+type RenewalFailures struct {
+	Firing `yaml:",inline"`
+	Window model.Duration `yaml:"window" help:"lookback window for renewals"`
+	// Recent is the time within which the last failure must lie.
+	Recent model.Duration `yaml:"recent" help:"the last failure must be younger than this"`
+	// MinFailures is the least number of failures in the window.
+	MinFailures int `yaml:"minFailures" help:"least number of failures in the window"`
+	// Share of renewals, from 0 to 1, above which the alert fires.
+	Share float64 `yaml:"share" help:"share of renewals, 0 to 1, above which it fires"`
+}
+
+func (*RenewalFailures) about() about {
+	return about{
+		name: "RenewalFailures", id: "F", panel: panel.Renewals,
+		fires: "too many renewals of a lease fail, and still do",
+		note:  "Renewals of a lease fail, by an error or their deadline.",
+	}
+}
+
+// The hold is longer than recent: an outage of less than a minute, which a
+// lease outlives or not, is no trend.
+func (k *RenewalFailures) preset() {
+	*k = RenewalFailures{Firing: fires(warning, 4, 5), Window: minutes(10), Recent: minutes(3), MinFailures: 3, Share: 0.1}
+}
+
+func (k *RenewalFailures) validate(c check) {
+	c.windowed(k.Window, k.Firing)
+	c.holdsSamples("recent", k.Recent, k.Enabled)
+	c.require(!k.Enabled || k.Recent <= k.Window, "recent", "%s is longer than the window of %s; make it shorter", k.Recent, k.Window)
+	c.atLeastOne("minFailures", k.MinFailures, k.Enabled)
+	c.share("share", "renewals", k.Share, k.Enabled)
+}
+
+func (k *RenewalFailures) rules(b builder) []draft {
+	s, window := b.scope, k.Window.String()
+
+	expr := query.Op(s.FailedRenewalShare(window), ">", query.Number(k.Share))
+	// One failure among few renewals is a large share (F2).
+	expr = query.Op(expr, "and", query.Op(s.FailedRenewals(window), ">", atLeast(k.MinFailures)))
+	// A short outage leaves its share in the window long after it is over (C45).
+	expr = query.Op(expr, "and", query.Op(s.FailedRenewals(k.Recent.String()), ">", "0"))
+
+	failed := s.Metric(catalog.Renewals, query.FailedRenewal())
+	return []draft{{
+		firing: k.Firing, expr: expr,
+		summary: "Renewals of lock " + b.lock() + " fail",
+		description: fmt.Sprintf("{{ $value | humanizePercentage }} of the renewals of lock %s%s failed in the last %s, and renewals still fail. "+
+			"When the lease ends before one succeeds, the lock is lost.%s", b.lock(), b.where(), window,
+			b.replicas("Most of them on", fmt.Sprintf("sum by (%s) (increase(%%s[%s])) > 0", b.HolderLabel, window), failed)),
+	}}
+}

@@ -1,0 +1,52 @@
+package alerts
+
+import (
+	"fmt"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// ScrapeFailing: replicas that exported metrics cannot be scraped.
+type ScrapeFailing struct {
+	Firing `yaml:",inline"`
+	// Lookback bounds how long a replica that is down is missed.
+	Lookback model.Duration `yaml:"lookback" help:"how long a replica that is down is missed"`
+}
+
+func (*ScrapeFailing) about() about {
+	return about{
+		name: "ScrapeFailing", id: "U", panel: panel.Instrumentation, perJob: true,
+		fires: "replicas that exported metrics cannot be scraped",
+		note:  "Replicas that exported metrics cannot be scraped.",
+	}
+}
+
+func (k *ScrapeFailing) preset() {
+	*k = ScrapeFailing{Firing: fires(warning, 5, 5), Lookback: minutes(60)}
+}
+
+func (k *ScrapeFailing) validate(c check) { c.missed(k.Lookback, k.Firing) }
+
+func (k *ScrapeFailing) rules(b builder) []draft {
+	s, targets := b.scope, b.scope.TargetLabels()
+	replica := append(s.TargetLabels(), s.Holder)
+
+	// Only targets that exported something about locks lately: a job may be a
+	// catch-all (U3).
+	exported := query.By("group", replica, query.Over("last_over_time", s.Metric(catalog.Active), k.Lookback.String()))
+	down := query.Op(query.By("max", replica, query.Op(s.Up(), "== bool", "0")), "and", exported)
+	// One alert for a job, whichever of its pods are down (C40).
+	expr := query.Op(query.By("sum", targets, down), ">", "0")
+
+	list := fmt.Sprintf(`{{ range sortByLabel %[1]q . }} {{ label %[1]q . }}{{ end }}`, b.HolderLabel)
+	return []draft{{
+		firing: k.Firing, expr: expr,
+		summary: fmt.Sprintf("Replicas%s cannot be scraped", b.where()),
+		description: fmt.Sprintf("Replicas%s that exported leader election metrics and have not been scraped for more than %s: {{ $value }}. One of them may lead.%s",
+			b.where(), k.For, b.withQuery(targets, "topk(5, max by ("+b.HolderLabel+") (%s == 0))", s.Up(), " Targets that are down:"+list+".")),
+	}}
+}

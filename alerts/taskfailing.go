@@ -1,0 +1,72 @@
+package alerts
+
+import (
+	"fmt"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// TaskFailing: guarded bodies return errors or panic.
+type TaskFailing struct {
+	Firing `yaml:",inline"`
+	Window model.Duration `yaml:"window" help:"lookback window"`
+	// MinFailures is the least number of failures in the window.
+	MinFailures int `yaml:"minFailures" help:"least number of failures in the window"`
+	// Share of runs, from 0 to 1, above which the alert fires.
+	Share float64 `yaml:"share" help:"share of runs, 0 to 1, above which it fires; 0 fires at every failure"`
+}
+
+func (*TaskFailing) about() about {
+	return about{
+		name: "TaskFailing", id: "T", panel: panel.Failures,
+		fires: "guarded bodies return errors or panic",
+		note:  "Guarded bodies return errors or panic.",
+	}
+}
+
+func (k *TaskFailing) preset() {
+	*k = TaskFailing{Firing: fires(warning, 0, 15), Window: minutes(60), MinFailures: 1, Share: 0.1}
+}
+
+func (k *TaskFailing) validate(c check) {
+	c.windowed(k.Window, k.Firing)
+	c.atLeastOne("minFailures", k.MinFailures, k.Enabled)
+	c.share("share", "runs", k.Share, k.Enabled)
+}
+
+func (k *TaskFailing) rules(b builder) []draft {
+	s, window := b.scope, k.Window.String()
+	failures, acquired := s.Metric(catalog.ExecutionFailures), s.Metric(catalog.Acquired)
+
+	grown := part("grown", s.ByHolder("sum", query.Over("increase", failures, window)))
+	// A short-lived process that fails before its first sample has no increase
+	// (C27). If all that it ever did failed, and it acquired the lock in the
+	// window, at least one failure is of the window.
+	all := query.Op(s.ByHolder("sum", query.Over("last_over_time", failures, window)), ">=",
+		s.ByHolder("sum", query.Over("last_over_time", acquired, window)))
+	lately := query.Op(s.ByHolder("max", query.Over("max_over_time", s.Metric(catalog.LastAcquired), window)), ">", b.ago(k.Window))
+	born := part("born", query.Call("clamp_max", query.Op(all, "and", lately), "1"))
+	failed := s.By("sum", s.ByHolder("max", query.Op(grown, "or", born)))
+	// Failures of a job that runs all the time are tolerated up to a share of
+	// its runs; of a rare one each is worth a look. A run is an acquisition, or
+	// more than one body ran in a term; the histogram of a process begins with
+	// its first run, the counter before it (T13).
+	runs := s.By("sum", s.ByHolder("max", query.Op(part("terms", query.Over("increase", acquired, window)), "or",
+		part("bodies", s.Observed(catalog.ExecutionDuration, window)))))
+	// A process that is sampled once has no increase (T14).
+	runs = query.Op(runs, "or", query.Op("0", "*", s.By("max", query.Over("last_over_time", acquired, window))))
+	tolerated := query.Call("clamp_min", query.Op(query.Number(k.Share), "*", runs), atLeast(k.MinFailures))
+	expr := query.Op(failed, ">", tolerated)
+
+	return []draft{{
+		firing: k.Firing, expr: expr,
+		summary: "The work under lock " + b.lock() + " fails",
+		description: fmt.Sprintf("Runs under lock %s%s that returned an error or panicked in the last %s: about {{ $value | printf \"%%.0f\" }}. The lock did its part.%s",
+			b.lock(), b.where(), window,
+			b.replicas("Most of them on", fmt.Sprintf("sum by (%s) (max_over_time(%%s[%s])) > 0", b.HolderLabel, window), failures)),
+	}}
+}

@@ -1,0 +1,56 @@
+package alerts
+
+import (
+	"fmt"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// WorkAfterLoss: a guarded body went on after its lock was gone.
+type WorkAfterLoss struct {
+	Firing `yaml:",inline"`
+	Window model.Duration `yaml:"window" help:"lookback window"`
+	// Tolerance is how much work after loss one replica may do in the window:
+	// noticing a loss takes a moment.
+	Tolerance model.Duration `yaml:"tolerance" help:"work after loss to tolerate in the window"`
+}
+
+func (*WorkAfterLoss) about() about {
+	return about{
+		name: "WorkAfterLoss", id: "W", panel: panel.WorkAfterLoss,
+		fires: "a body kept working after its lock was gone",
+		note:  "Work continues after its lock is gone.",
+	}
+}
+
+func (k *WorkAfterLoss) preset() {
+	*k = WorkAfterLoss{Firing: fires(critical, 0, 15), Window: minutes(30), Tolerance: span(5)}
+}
+
+func (k *WorkAfterLoss) validate(c check) {
+	c.windowed(k.Window, k.Firing)
+	c.require(!k.Enabled || k.Tolerance >= 0 && k.Tolerance < k.Window, "tolerance",
+		"%s is not between 0 and the window of %s, which one replica cannot exceed; make it shorter", k.Tolerance, k.Window)
+}
+
+func (k *WorkAfterLoss) rules(b builder) []draft {
+	s, window := b.scope, k.Window.String()
+	work := s.Metric(catalog.WorkAfterLoss)
+
+	// The worst replica, not the sum: noticing a loss takes each a moment.
+	// The window is long so that a process that was suspended, and could not
+	// be scraped meanwhile, is caught by its sample before and after (C16).
+	expr := query.Op(s.By("max", query.Over("increase", work, window)), ">", seconds(k.Tolerance))
+
+	return []draft{{
+		firing: k.Firing, expr: expr,
+		summary: "Work continued after lock " + b.lock() + " was lost",
+		description: fmt.Sprintf("A replica%s worked for {{ $value | humanizeDuration }} in the last %s after it had lost lock %s. "+
+			"Another replica may have done the same work at the same time.%s", b.where(), window, b.lock(),
+			b.replicas("Replicas", fmt.Sprintf("max by (%s) (increase(%%s[%s])) > %s", b.HolderLabel, window, seconds(k.Tolerance)), work)),
+	}}
+}
