@@ -16,8 +16,9 @@ type AttemptStuck struct {
 	Firing `yaml:",inline"`
 	// Patience is how long an attempt may wait whatever the history says.
 	Patience model.Duration `yaml:"patience" help:"how long an attempt may wait whatever the history says"`
-	// Factor times the average run and the average wait may pass too.
-	Factor float64 `yaml:"factor" help:"average runs, and average waits, that an attempt may wait"`
+	// Factor times the average run may pass too; times the average wait where
+	// no run is known.
+	Factor float64 `yaml:"factor" help:"average runs that an attempt may wait; average waits where no run is known"`
 	// Lookback is the history of runs and waits.
 	Lookback model.Duration `yaml:"lookback" help:"how far back runs and waits are averaged"`
 	// Interval is the time between evaluations; 0: that of the group.
@@ -50,8 +51,7 @@ func (k *AttemptStuck) rules(b builder) []draft {
 	s, lookback := b.scope, k.Lookback.String()
 	// Histograms of locks that share a label say nothing of one of them.
 	oldest := s.By("max", s.Metric(catalog.PendingAge, single))
-	wait, run := s.Average(catalog.AcquireDuration, lookback), s.Average(catalog.ExecutionDuration, lookback)
-	usual := query.Op(query.Op(query.Op(wait, "+", run), "or", wait), "or", run)
+	usual := query.Op(s.Average(catalog.ExecutionDuration, lookback), "or", s.Average(catalog.AcquireDuration, lookback))
 
 	beyond := query.Op(oldest, ">", query.Call("clamp_min", query.Op(query.Number(k.Factor), "*", usual), seconds(k.Patience)))
 	// Without a history a long run may explain the wait (P3).

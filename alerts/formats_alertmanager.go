@@ -109,18 +109,20 @@ type cause struct {
 // causes are in the order in which a reader would look for them.
 var causes = []cause{
 	// Nobody can lead while the backend cannot be asked: one page, of the backend.
-	{alert: "BackendErrors", paging: true, mutes: []string{"NoLeader", "NoAcquisition", "RenewalFailures", "JobOverdue"}},
-	// Where nobody leads, nothing is acquired and no job runs.
-	{alert: "NoLeader", paging: true, mutes: []string{"NoAcquisition", "JobOverdue"}},
+	{alert: "BackendErrors", paging: true, mutes: []string{"NoLeader", "NoAcquisition", "RenewalFailures", "JobOverdue", "AttemptStuck"}},
+	// Where nobody leads, nothing is acquired, no job runs, and a standby would
+	// not help.
+	{alert: "NoLeader", paging: true, mutes: []string{"NoAcquisition", "JobOverdue", "NoStandby"}},
 	// Where no attempt wins, no job runs.
 	{alert: "NoAcquisition", mutes: []string{"JobOverdue"}},
 	// Past the lease is worse than near it.
 	{alert: "LeaseExceeded", mutes: []string{"NearLease", "LowHeadroom"}},
 	// A job of which nothing is known has no locks either.
-	{alert: "MetricsAbsent", acrossLocks: true, mutes: []string{"LockVanished", "ScrapeFailing"}},
-	{alert: "ScrapeFailing", acrossLocks: true, mutes: []string{"LockVanished"}},
-	// The leader may be on a target that is down: until it counts as dead, the
-	// scrape is the matter.
+	{alert: "MetricsAbsent", acrossLocks: true, mutes: []string{"LockVanished", "ScrapeFailing", "JobOverdue"}},
+	// A standby that cannot be scraped may be there.
+	{alert: "ScrapeFailing", acrossLocks: true, mutes: []string{"LockVanished", "NoStandby"}},
+	// The leader may be on a target that is down: while that explains the
+	// absence, the scrape is the matter.
 	{alert: "ScrapeFailing", acrossLocks: true, sparesPages: true, mutes: []string{"NoLeader"}},
 }
 
@@ -190,9 +192,18 @@ func matcher(label string, values []string) string {
 	return fmt.Sprintf("%s=~%q", label, strings.Join(quoted, "|"))
 }
 
-// route groups what belongs to one service, so that a dead backend is one
-// notification however many locks it takes along.
+// route groups what belongs to one service, and what one backend causes, so
+// that a dead backend is one notification however many services it takes along.
 func (m muter) route(r Routing) route {
+	page := route{Receiver: r.PageReceiver, Matchers: []string{m.severity(m.page)}, GroupWait: "10s"}
+	backend := route{
+		Receiver: r.Receiver, Matchers: []string{called(Prefix + "BackendErrors"), backendLabel + `!=""`}, GroupBy: m.byBackend(),
+		Routes: []route{page},
+	}
+	routes := []route{page}
+	if m.severities[Prefix+"BackendErrors"] != nil {
+		routes = []route{backend, page}
+	}
 	return route{
 		Receiver: r.Receiver,
 		Routes: []route{{
@@ -200,11 +211,15 @@ func (m muter) route(r Routing) route {
 			Matchers:  []string{fmt.Sprintf("%s=~%q", labels.AlertName, Prefix+".+")},
 			GroupBy:   append([]string{labels.AlertName}, m.where()...),
 			GroupWait: "30s", GroupInterval: "5m", RepeatInterval: "4h",
-			Routes: []route{{
-				Receiver: r.PageReceiver, Matchers: []string{m.severity(m.page)}, GroupWait: "10s",
-			}},
+			Routes: routes,
 		}},
 	}
+}
+
+// byBackend groups the alerts of one backend, whichever jobs and namespaces
+// meet it.
+func (m muter) byBackend() []string {
+	return append([]string{labels.AlertName, backendLabel}, slices.DeleteFunc(m.where(), func(l string) bool { return l == "job" || l == "namespace" })...)
 }
 
 func receivers(r Routing) []receiver {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -162,9 +163,15 @@ func (g GrafanaManaged) rule(r Rule, several bool) (grafanaRule, error) {
 	if several {
 		out.Title += " (" + strings.TrimSpace(r.Severity+" "+r.Variant) + ")"
 	}
+	// The backend is asked for by a template, which Grafana does not expand in
+	// labels.
+	out.Labels = maps.Clone(r.Labels)
+	delete(out.Labels, backendLabel)
 	for name, text := range r.Annotations {
-		if out.Annotations[name], err = forGrafana(text); err != nil {
-			return grafanaRule{}, fmt.Errorf("annotation %s: %w", name, err)
+		// What Grafana has no word for, such as $externalLabels, is left out: the
+		// rule is worth more than a text of its user.
+		if rewritten, err := forGrafana(text); err == nil {
+			out.Annotations[name] = rewritten
 		}
 	}
 	return out, nil

@@ -101,7 +101,7 @@ func (k *JobOverdue) declaredSince(b builder) query.Expr {
 	for _, step := range k.ladder() {
 		longest := math.Floor(time.Duration(step-k.Grace).Seconds() / k.Intervals)
 		judged := s.By("max", query.Op(query.Op(interval, ">", query.Number(shortest)), "<=", query.Number(longest)))
-		there := s.By("max", query.Call("last_over_time", query.Offset(interval+"["+window+"]", step.String())))
+		there := s.By("max", query.Call("last_over_time", query.Offset(s.Metric(catalog.ExpectedInterval)+"["+window+"]", step.String())))
 		rungs = append(rungs, query.Op(seconds(step), "+", query.Op("0", "*", query.Op(judged, "and", there))))
 		shortest = longest
 	}

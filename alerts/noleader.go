@@ -61,12 +61,12 @@ func (k *NoLeader) rules(b builder) []draft {
 	// A lock around single runs is free most of the time (B7).
 	expr := k.ledElsewhere(b, free)
 
-	explained := query.Op(k.lastLease(b), "or", k.unseen(b))
+	explained := k.explained(b)
 	summary := "Lock " + b.lock() + " has no leader"
 	reason := b.topReason("5m") + b.reportedHeld("2m")
 	return []draft{{
 		firing: k.Critical, expr: query.Op(expr, "unless", explained), summary: summary,
-		description: fmt.Sprintf("No replica%s has held lock %s for %s, and no lease explains it: the last one that is known has ended. "+
+		description: fmt.Sprintf("No replica%s has held lock %s for %s, and no lease that is known still runs. "+
 			"The work of the leader is not being done.%s", b.where(), b.lock(), k.Critical.For, reason),
 	}, {
 		firing: k.Warning, expr: query.Op(expr, "and", explained), summary: summary + " that can be seen",
@@ -92,34 +92,23 @@ func (k *NoLeader) ledElsewhere(b builder, free query.Expr) query.Expr {
 	return query.Op(s.By("min", query.Op(query.Op(held, "and "+onLock, free), "unless "+query.On(same), led)), "==", "1")
 }
 
-// lastLease keeps locks whose last holder vanished while it held, with a lease
-// that need not have ended yet: nobody else can win before (C44). A holder
-// that is there and does not hold has no such lease, and one that gave the
-// lock back was seen without it (B18).
-func (k *NoLeader) lastLease(b builder) query.Expr {
-	s, lookback := b.scope, k.Lookback.String()
-	end := s.ByHolder("max", query.Over("last_over_time", s.Metric(catalog.LeaseExpiry, single), lookback))
-	running := query.Op(end, ">", query.Op(query.Call("time"), "-", seconds(k.Margin)))
-	return s.By("max", query.Op(running, "and", k.vanished(b, lookback)))
-}
-
-// vanished keeps replicas that held a lock when they were last seen, and are
-// not seen now.
-func (k *NoLeader) vanished(b builder, within string) query.Expr {
+// explained keeps locks whose last holder vanished while it held, and of which
+// one of two things is true. Its lease need not have ended yet: nobody else can
+// win before (C44). Or it was seen lately and cannot be scraped now: it may
+// lead. No other target counts (B9, B15), nor a holder that gave the lock back
+// before it left (B18), nor one after which another replica won (B19).
+func (k *NoLeader) explained(b builder) query.Expr {
 	s, active := b.scope, b.scope.Metric(catalog.Active, single)
-	held := query.Op(s.ByHolder("max", query.Over("last_over_time", active, within)), ">", "0")
-	return query.Op(held, "unless", s.ByHolder("max", active))
-}
+	lookback, lately := k.Lookback.String(), k.DownFor.String()
+	last := func(e query.Expr, window string) query.Expr {
+		return s.ByHolder("max", query.Over("last_over_time", e, window))
+	}
 
-// unseen keeps locks whose last holder vanished lately and cannot be scraped
-// now. No other target counts (B9, B15), nor a holder after which another
-// replica won (B19).
-func (k *NoLeader) unseen(b builder) query.Expr {
-	s, window := b.scope, k.DownFor.String()
+	vanished := query.Op(query.Op(last(active, lookback), ">", "0"), "unless", s.ByHolder("max", active))
+	running := query.Op(last(s.Metric(catalog.LeaseExpiry, single), lookback), ">", b.ago(k.Margin))
 	replica := append(s.TargetLabels(), s.Holder)
-	down := query.Op(query.By("max", replica, s.Up()), "==", "0")
-	holders := query.Op(k.vanished(b, window), "and "+query.On(replica), down)
+	unseen := query.Op(last(active, lately), "and "+query.On(replica), query.Op(query.By("max", replica, s.Up()), "==", "0"))
 	won := s.Metric(catalog.LastAcquired, single)
-	theirs := s.By("max", query.Op(s.ByHolder("max", query.Over("last_over_time", won, window)), "and", holders))
-	return query.Op(s.By("max", holders), "unless", query.Op(theirs, "<", s.By("max", won)))
+	followed := query.Op(last(won, lately), "< "+query.On(s.Labels)+" group_left ()", s.By("max", won))
+	return s.By("max", query.Op(query.Op(vanished, "and", query.Op(running, "or", unseen)), "unless", followed))
 }

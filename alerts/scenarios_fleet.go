@@ -484,7 +484,7 @@ func standbyScenarios() []scenario {
 				leader_execution_duration_seconds_sum{instance="i1"} 0+200x99 19800x200
 				leader_pending_age_seconds{instance="i1"} 0x300
 				leader_pending_age_seconds{instance="i2"} 0x99 30+30x100`,
-			want: "AttemptStuck/warning 1h1m.. = 690"},
+			want: "AttemptStuck/warning 1h.. = 630"},
 		{id: "P2", name: "an attempt waits as long as runs take here", every: 30 * time.Second, end: 90 * time.Minute,
 			load: ran + `
 				leader_active{instance="i1"} 1x300

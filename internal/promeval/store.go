@@ -59,9 +59,14 @@ type Store struct {
 // Load reads series whose samples are interval apart, beginning at the epoch,
 // for queries as a version of Prometheus answers them.
 func Load(series []Series, interval time.Duration, version Version) (*Store, error) {
+	return LoadLimited(series, interval, version, 10_000_000)
+}
+
+// LoadLimited is [Load] for queries that may hold so many samples at once.
+func LoadLimited(series []Series, interval time.Duration, version Version, maxSamples int) (*Store, error) {
 	p := parser.NewParser(parser.Options{})
 	s := &Store{version: version, engine: promql.NewEngine(promql.EngineOpts{
-		MaxSamples: 10_000_000, Timeout: time.Minute, LookbackDelta: 5*time.Minute + version.margin(),
+		MaxSamples: maxSamples, Timeout: time.Minute, LookbackDelta: 5*time.Minute + version.margin(),
 		EnableAtModifier: true, EnableNegativeOffset: true,
 		NoStepSubqueryIntervalFn: func(int64) int64 { return interval.Milliseconds() },
 		Parser:                   p,
