@@ -45,6 +45,21 @@ func neverRan() (fleet []promeval.Series, due map[string]time.Duration) {
 				due[lock] = step
 			}
 		}
+		if c.step == "" || step == 5*time.Minute {
+			continue
+		}
+		// Replicas were being replaced when the step looks: for three minutes,
+		// which is a rollout, or for eight, which is none.
+		for _, gap := range []int{3, 8} {
+			lock, at := fmt.Sprintf("%s gap %d", model.Duration(c.interval), gap), minutes-int(step.Minutes())
+			fleet = append(fleet, promeval.Series{
+				Selector: fmt.Sprintf(`leader_expected_interval_seconds{job="a",instance="i1",lock_name=%q}`, lock),
+				Values:   fmt.Sprintf("_x%[1]d %.0[2]fx%[3]d stale _x%[4]d %.0[2]fx%[5]d", max(at-gap-30, 0), c.interval.Seconds(), min(30, at-gap)-1, gap, minutes-at),
+			})
+			if gap < 5 {
+				due[lock] = step
+			}
+		}
 	}
 	return fleet, due
 }
@@ -59,7 +74,7 @@ func overdue(ctx context.Context, store *promeval.Store, r Rule) (string, error)
 	}
 	var lines []string
 	for _, r := range results {
-		lines = append(lines, r.Labels.Get("lock_name")+" "+r.Annotations["value"])
+		lines = append(lines, r.Labels.Get("lock_name")+" = "+r.Annotations["value"])
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n"), nil
@@ -79,7 +94,7 @@ func TestJobsThatNeverRanAreOverdueAfterTheFirstLongEnoughStep(t *testing.T) {
 	_, due := neverRan()
 	var want []string
 	for lock, step := range due {
-		want = append(want, fmt.Sprintf("%s %v", lock, step.Seconds()))
+		want = append(want, fmt.Sprintf("%s = %v", lock, step.Seconds()))
 	}
 	slices.Sort(want)
 	for _, r := range rulesOf(t, Default()) {

@@ -180,7 +180,8 @@ func (w promtoolWriter) test(ctx context.Context, p play) (promtoolTest, error) 
 		test.Alerts = append(test.Alerts, spelled...)
 	}
 	if w.metricsQL {
-		test.MetricsQL, test.Expressions = test.Expressions, nil
+		// Texts show values, and MetricsQL does not extrapolate increases.
+		test.MetricsQL, test.Expressions, test.Alerts = test.Expressions, nil, nil
 	}
 	return test, nil
 }

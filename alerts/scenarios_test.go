@@ -61,3 +61,14 @@ func seriesOf(t *testing.T, s scenario, c Config) []promeval.Series {
 	}
 	return series
 }
+
+func scenarioTitled(t *testing.T, beginning string) scenario {
+	t.Helper()
+	for _, s := range scenarios() {
+		if s.id == beginning || strings.HasPrefix(s.title(), beginning) {
+			return s
+		}
+	}
+	t.Fatalf("no scenario %s", beginning)
+	return scenario{}
+}
