@@ -20,10 +20,10 @@ func TestAScriptedElectorAnswersStepAfterStep(t *testing.T) {
 		failed, start := errors.New("failed"), time.Now()
 		one, two := instrument.NewLease(nil), instrument.NewLease(nil)
 		e := NewElector(Step{Lease: one}, Step{Wait: 2 * time.Second, Err: failed}, Step{Wait: time.Second, Panic: "boom"}, Step{Lease: two})
-		answer := func(ctx context.Context) (lease instrument.Lease, err error, panicked any) {
+		answer := func(ctx context.Context) (lease instrument.Lease, panicked any, err error) {
 			defer func() { panicked = recover() }()
 			lease, err = e.Acquire(ctx)
-			return lease, err, nil
+			return lease, nil, err
 		}
 		for i, want := range []struct {
 			lease    instrument.Lease
@@ -33,7 +33,7 @@ func TestAScriptedElectorAnswersStepAfterStep(t *testing.T) {
 		}{
 			{one, nil, nil, 0}, {nil, failed, nil, 2 * time.Second}, {nil, nil, "boom", 3 * time.Second}, {two, nil, nil, 3 * time.Second}, {two, nil, nil, 3 * time.Second},
 		} {
-			if lease, err, panicked := answer(context.Background()); lease != want.lease || err != want.err || panicked != want.panicked || time.Since(start) != want.at {
+			if lease, panicked, err := answer(context.Background()); lease != want.lease || err != want.err || panicked != want.panicked || time.Since(start) != want.at {
 				t.Errorf("answer %d: %v, %v, %v after %v", i, lease, err, panicked, time.Since(start))
 			}
 		}
