@@ -20,7 +20,8 @@ func newRecorders(config *rest.Config, options manager.Options) (cluster.Cluster
 	return cluster.New(config, func(o *cluster.Options) {
 		o.Scheme = options.Scheme
 		o.Logger = options.Logger
-		o.EventBroadcaster = options.EventBroadcaster //nolint:staticcheck // as the manager does
+		//lint:ignore SA1019 the manager passes it on, too
+		o.EventBroadcaster = options.EventBroadcaster
 		o.NewCache = func(*rest.Config, cache.Options) (cache.Cache, error) { return noCache{}, nil }
 	})
 }

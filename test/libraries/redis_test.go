@@ -8,8 +8,6 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-const ttl = 2 * time.Second
-
 // redisInMemory starts a server whose keys expire: its own clock stands still
 // until it is moved.
 func redisInMemory(t *testing.T) string {

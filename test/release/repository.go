@@ -37,14 +37,6 @@ func (m module) published() bool { return m.dir != "test" && m.dir != "examples"
 // which refuses a replace.
 func (m module) command() bool { return strings.HasPrefix(m.dir, "cmd/") }
 
-// prefix is what the tags of the module begin with.
-func (m module) prefix() string {
-	if m.dir == "." {
-		return ""
-	}
-	return m.dir + "/"
-}
-
 // modules reads every go.mod of the repository, the root's first.
 func modules() (all []module, err error) {
 	err = filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
