@@ -36,6 +36,17 @@ func TestTheLeastThatAnOptionTakesAndTheDefaults(t *testing.T) {
 	}
 }
 
+func TestAClosedMiddlewareHasNoSeriesAtAll(t *testing.T) {
+	m := newMiddleware(t)
+	_, _ = m.Election("x").Acquire(context.Background(), electtest.Fails(errBackend))
+	seen := 0
+	m.Collect(func(*instrument.Sample) { seen++ })
+	if err := m.Close(); err != nil || seen == 0 {
+		t.Errorf("%d series before Close: %v", seen, err)
+	}
+	m.Collect(func(s *instrument.Sample) { t.Errorf("%s after Close", s.Metric.Name()) })
+}
+
 func TestARunHasTimeForItsReleaseWhateverBecameOfTheCaller(t *testing.T) {
 	for name, c := range map[string]struct {
 		opts []instrument.Option

@@ -33,6 +33,10 @@ var equivalents = []equivalent{
 		"every number below zero means all matches",
 	},
 	{
+		change{folder: "redact/internal/regularfile", in: "open", kind: changeConstant},
+		"the mode counts only where a file is made",
+	},
+	{
 		change{
 			folder: "redact/internal/regularfile", in: "read", kind: changeConstant,
 			old: "data, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))", new: "data, err := io.ReadAll(io.LimitReader(file, int64(limit)+2))",
