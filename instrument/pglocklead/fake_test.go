@@ -26,6 +26,7 @@ type table struct {
 	rows     map[string]*row
 	err      error         // of every request
 	refused  error         // of every heartbeat
+	broken   int           // so many requests meet a connection that broke
 	silent   chan struct{} // until it is closed no request is answered
 	late     time.Duration // of every answer
 	sent     int           // requests
@@ -168,6 +169,10 @@ func (x *table) serve(ctx context.Context, do func() int64) (int64, error) {
 	x.mu.Lock()
 	x.sent++
 	silent, err, late := x.silent, x.err, x.late
+	if x.broken > 0 {
+		x.broken--
+		err = errReset
+	}
 	x.mu.Unlock()
 	if silent != nil {
 		select {

@@ -246,5 +246,27 @@ func (h *holding) release(ctx context.Context) error {
 		}
 	}
 	defer h.leave()
-	return h.l.client.ReleaseContext(ctx, h.lock)
+	err := h.l.client.ReleaseContext(ctx, h.lock)
+	if err == nil || errors.Is(err, pglock.ErrLockAlreadyReleased) {
+		return err
+	}
+	if !h.reachable(ctx) {
+		return err
+	}
+	again := h.l.client.ReleaseContext(ctx, h.lock)
+	if errors.Is(again, pglock.ErrLockAlreadyReleased) {
+		return err // perhaps by the first request
+	}
+	return again
+}
+
+// reachable reports whether the server is there. That a connection of the pool
+// broke since its last use shows with the next request, and a pool keeps two.
+func (h *holding) reachable(ctx context.Context) bool {
+	for range 2 {
+		if h.look(ctx) == nil {
+			return true
+		}
+	}
+	return false
 }

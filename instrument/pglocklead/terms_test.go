@@ -214,6 +214,31 @@ func TestTerms(t *testing.T) {
 			},
 		},
 		{
+			"connections that broke since they were used last, at the release",
+			func(t *testing.T, x *table, term *instrument.Term) {
+				time.Sleep(s)
+				x.change(func(x *table) { x.broken = 2 })
+				if err := term.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+				if _, held := x.remaining(expect.Lock); held {
+					t.Error("the record is still there")
+				}
+			},
+			func(t *testing.T) electtest.Series { return ended(t, "released", s).With(release("ok", 1./6)) },
+		},
+		{
+			"a server that is away at the release",
+			func(t *testing.T, x *table, term *instrument.Term) {
+				time.Sleep(s)
+				x.fail(errReset)
+				if err := term.Release(t.Context()); !errors.Is(err, errReset) {
+					t.Errorf("release: %v", err)
+				}
+			},
+			func(t *testing.T) electtest.Series { return ended(t, "release_failed", s).With(release("error", 1./6)) },
+		},
+		{
 			"a server that is silent at the release",
 			func(t *testing.T, x *table, term *instrument.Term) {
 				speak := x.mute()
