@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -288,40 +289,45 @@ func TestEachExporterGetsExemplarsInItsForm(t *testing.T) {
 		"a native scrape beside a push":  {scraped: true, pushes: []metric.Aggregation{nil}, native: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, r := newMiddleware(t), prometheus.NewRegistry()
-			options := []otelsetup.Option{otelsetup.WithExemplars()}
-			if c.native {
-				options = append(options, otelsetup.WithNativeHistograms())
-			}
-			if c.scraped {
-				options = append(options, otelsetup.WithPrometheus(r))
-			}
-			var exporters []*kept
-			for _, a := range c.pushes {
-				k := &kept{aggregation: a}
-				exporters = append(exporters, k)
-				options = append(options, otelsetup.WithPush(k, time.Hour))
-			}
-			p := set(t, m, options...)
-			contend(trace.ContextWithSpanContext(context.Background(), span), m, "x")
-			if c.scraped {
-				h := gather(t, r)[catalog.AcquireDuration.Name()].GetMetric()[0].GetHistogram()
-				found := len(h.GetExemplars())
-				for _, b := range h.GetBucket() {
-					if b.Exemplar != nil {
-						found++
+			synctest.Test(t, func(t *testing.T) {
+				m, r := newMiddleware(t), prometheus.NewRegistry()
+				options := []otelsetup.Option{otelsetup.WithExemplars()}
+				if c.native {
+					options = append(options, otelsetup.WithNativeHistograms())
+				}
+				if c.scraped {
+					options = append(options, otelsetup.WithPrometheus(r))
+				}
+				var exporters []*kept
+				for _, a := range c.pushes {
+					k := &kept{aggregation: a}
+					exporters = append(exporters, k)
+					options = append(options, otelsetup.WithPush(k, time.Hour))
+				}
+				p := set(t, m, options...)
+				// Two buckets of the catalogue, and one of client_golang's default.
+				for _, wait := range []time.Duration{20 * time.Second, 100 * time.Second} {
+					_, _ = named(m, "x").Acquire(trace.ContextWithSpanContext(context.Background(), span), electtest.NewElector(electtest.Step{Wait: wait, Err: instrument.ErrContended}))
+				}
+				if c.scraped {
+					h := gather(t, r)[catalog.AcquireDuration.Name()].GetMetric()[0].GetHistogram()
+					found := len(h.GetExemplars())
+					for _, b := range h.GetBucket() {
+						if b.Exemplar != nil {
+							found++
+						}
+					}
+					if found != 2 {
+						t.Errorf("scraped %d exemplars", found)
 					}
 				}
-				if found != 1 {
-					t.Errorf("scraped %d exemplars", found)
+				shutdown(t, p)
+				for i, k := range exporters {
+					if k.exemplars != 2 {
+						t.Errorf("pushed %d exemplars to exporter %d", k.exemplars, i)
+					}
 				}
-			}
-			shutdown(t, p)
-			for i, k := range exporters {
-				if k.exemplars != 1 {
-					t.Errorf("pushed %d exemplars to exporter %d", k.exemplars, i)
-				}
-			}
+			})
 		})
 	}
 }
