@@ -21,25 +21,29 @@ func ExampleRules() {
 	}
 	// Output:
 	// LeaderElectionNoAcquisition warning 5m
-	// LeaderElectionNoLeader critical 2m
+	// LeaderElectionNoLeader critical 1m30s
 	// LeaderElectionNoLeader warning 5m
 	// LeaderElectionSplitBrain critical 1m
 	// LeaderElectionFlapping warning 1m
-	// LeaderElectionBackendErrors critical 5m
+	// LeaderElectionBackendErrors critical 1m
 	// LeaderElectionBackendErrors warning 5m
-	// LeaderElectionRenewalFailures warning 3m
+	// LeaderElectionRenewalFailures warning 4m
 	// LeaderElectionNearLease warning 0s
 	// LeaderElectionLeaseExceeded critical 0s
-	// LeaderElectionLowHeadroom warning 1m
+	// LeaderElectionLowHeadroom warning 1m30s
 	// LeaderElectionWorkAfterLoss critical 0s
 	// LeaderElectionTaskFailing warning 0s
 	// LeaderElectionTokenRegressed critical 0s
+	// LeaderElectionMetricsAbsent critical 6m
 	// LeaderElectionMetricsAbsent warning 10m
 	// LeaderElectionLockVanished warning 10m
 	// LeaderElectionScrapeFailing warning 5m
 	// LeaderElectionRedactionKeyMismatch warning 15m
 	// LeaderElectionLabelOverflow warning 5m
+	// LeaderElectionFlapping warning 30m
 	// LeaderElectionJobOverdue warning 0s
+	// LeaderElectionNoStandby warning 10m
+	// LeaderElectionAttemptStuck warning 0s
 }
 
 func ExampleYAML() {
