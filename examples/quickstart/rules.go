@@ -36,7 +36,7 @@ func demoAlerts() alerts.Config {
 	// A failover takes the lease, an etcd election and an election timeout
 	// that etcd adds to all leases: up to two more leases here.
 	a.NoLeader.Margin, a.NoLeader.DownFor, a.NoLeader.Lookback = seconds(4), seconds(8), seconds(60)
-	a.NoLeader.Critical.For, a.NoLeader.Warning.For = seconds(5), seconds(5)
+	a.NoLeader.Critical.For, a.NoLeader.Warning.For = seconds(5), seconds(20)
 
 	a.SplitBrain.Window = seconds(3)
 	a.SplitBrain.For, a.SplitBrain.KeepFiringFor = seconds(2), seconds(3)
