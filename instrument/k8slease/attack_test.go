@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
+	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
 	"github.com/leaderscope/leaderscope/instrument/internal/expect"
@@ -191,6 +192,23 @@ func TestALeaseThatAnotherMakesAgainIsLostAtTheNextRenewal(t *testing.T) {
 		r.want(electtest.Series{ended(catalog.Lost): 1, releases(catalog.ReleaseOK): 0, releases(catalog.ReleaseError): 0})
 		next.want(electtest.Series{of(catalog.Active): 1})
 		stopNext()
+		synctest.Wait()
+	})
+}
+
+func TestALossIsOneWhateverAClassifierSays(t *testing.T) {
+	expect.Bubble(t, "to another holder", func(t *testing.T) {
+		c := newCluster()
+		r := c.replica(t, "a")
+		r.m = expect.Middleware(t)
+		r.election = r.m.Election(expect.Lock, append(options[:len(options):len(options)], instrument.Classify(instrument.ClassifierFunc(
+			func(error) (instrument.Reason, bool) { return instrument.Unknown, true })))...)
+		stop := r.run()
+		time.Sleep(3 * time.Second)
+		c.edit(t, toNobodyKnown)
+		time.Sleep(retryPeriod)
+		r.want(electtest.Series{of(catalog.Active): 0, ended(catalog.Lost): 1})
+		stop()
 		synctest.Wait()
 	})
 }

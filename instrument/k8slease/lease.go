@@ -2,7 +2,6 @@ package k8slease
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -31,7 +30,7 @@ func win(at *instrument.Attempt, asked time.Time, record resourcelock.LeaderElec
 	l := &lease{token: uint64(max(record.LeaderTransitions, 0))}
 	l.second, l.first = record.RenewTime.Unix(), asked
 	l.extend(asked, record)
-	l.term = at.Won(instrument.NewLease(l.released,
+	l.term = at.Won(instrument.NewLease(func(ctx context.Context) error { return l.release(ctx) },
 		instrument.Token(l.token),
 		instrument.ExpiryFrom(l.expiry),
 		instrument.GrantedFrom(l.length),
@@ -85,10 +84,3 @@ func (l *lease) renewalFailed(sent time.Time, err error) {
 }
 
 func (l *lease) lost(cause error) { l.term.Sink().Lost(cause) }
-
-func (l *lease) released(ctx context.Context) error {
-	if l.release == nil {
-		return errors.ErrUnsupported
-	}
-	return l.release(ctx)
-}

@@ -182,7 +182,6 @@ func (l *ResourceLock) verify(ctx context.Context, held *lease, r round) (*resou
 // deadline.
 func (l *ResourceLock) giveUp(held *lease, r round) {
 	if r.gaveUp() {
-		l.ends(held)
 		held.lost(errGaveUp)
 	}
 }

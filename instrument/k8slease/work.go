@@ -19,19 +19,15 @@ type work struct {
 
 	mu       sync.Mutex
 	returned bool
-	end      func(returned bool, err error) // ends the work under the present term; nil: no term
+	end      func(returned bool, err error) // ends the work under the present term
 }
 
 // begin counts the body in under the term that l holds or held last.
 func (w *work) begin(l *ResourceLock) context.Context {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	t := l.begins(w)
-	if t == nil {
-		return w.ctx
-	}
 	var ctx context.Context
-	ctx, w.end = under(w.ctx, t)
+	ctx, w.end = under(w.ctx, l.begins(w))
 	return trace.ContextWithSpan(w.ctx, trace.SpanFromContext(ctx))
 }
 
@@ -40,7 +36,7 @@ func (w *work) begin(l *ResourceLock) context.Context {
 func (w *work) move(t *instrument.Term) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.end == nil || w.returned || w.ctx.Err() != nil {
+	if w.returned || w.ctx.Err() != nil {
 		return
 	}
 	w.end(true, nil)
@@ -52,13 +48,11 @@ func (w *work) finish(l *ResourceLock, returned bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.returned = true
-	if w.end != nil {
-		w.end(returned, err)
-	}
+	w.end(returned, err)
 }
 
 // begins keeps a body for the next term of the same Run, and returns the term
-// that it belongs to.
+// that it belongs to; nil, which records nothing, before the first.
 func (l *ResourceLock) begins(w *work) *instrument.Term {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -142,8 +142,11 @@ func TestEveryBodyThatContinuesIsWorkOfTheNewTerm(t *testing.T) {
 		}
 		h.want(electtest.Series{
 			of(catalog.Running): 0, catalog.ExecutionDuration.Count(): 4, catalog.ExecutionDuration.Sum(): 2 * (5 + 3 + 4),
-			of(catalog.ExecutionFailures, catalog.FailedWithError.String()): 1,
+			of(catalog.ExecutionFailures, catalog.FailedWithError.String()): 1, of(catalog.ExecutionFailures, catalog.FailedWithPanic.String()): 0,
 		})
+		if n := len(h.lock.works); n != 0 {
+			t.Errorf("%d bodies are kept", n)
+		}
 		h.get()
 		h.give()
 		h.lock.RecordEvent("stopped leading")
@@ -154,9 +157,25 @@ func TestEveryBodyThatContinuesIsWorkOfTheNewTerm(t *testing.T) {
 func TestABodyBeforeTheFirstTermRunsAndIsNotCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newCluster().replica(t, "a")
-		if err := Lock(r.config.Lock, r.election).Work(t.Context(), func(context.Context) error { return errServer }); !errors.Is(err, errServer) {
-			t.Errorf("it returned %v", err)
+		for _, ctx := range []context.Context{t.Context(), nil} {
+			if err := Lock(r.config.Lock, r.election).Work(ctx, func(ctx context.Context) error { return errors.Join(ctx.Err(), errServer) }); !errors.Is(err, errServer) {
+				t.Errorf("it returned %v", err)
+			}
 		}
 		r.whole("afterwards")
+	})
+}
+
+// A body may return in the moment in which the lease is won back.
+func TestABodyThatHasReturnedStaysWorkOfItsTerm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := lead(t)
+		w := &work{ctx: t.Context()}
+		w.begin(h.lock)
+		w.finish(h.lock, true, nil)
+		w.move(h.lock.last.term)
+		h.want(electtest.Series{of(catalog.Running): 0, catalog.ExecutionDuration.Count(): 1})
+		h.give()
+		h.lock.RecordEvent("stopped leading")
 	})
 }
