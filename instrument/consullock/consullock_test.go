@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/consul/api"
-	"go.uber.org/goleak"
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
@@ -47,11 +46,12 @@ func TestConformance(t *testing.T) {
 			return NewSemaphore(c, sessions, &api.SemaphoreOptions{Prefix: lock, Limit: 1, SessionTTL: seconds, SemaphoreWaitTime: wait})
 		}},
 	} {
-		suite.Lease, suite.RenewsItself, suite.ReleaseIgnoresLoss = ttl, true, true
+		suite.Lease, suite.RenewsItself = ttl, true
 		suite.Options = []instrument.ElectionOption{instrument.Backend("consul")}
 		suite.Lose = func(_ testing.TB, lock string) { s.drop(lock) }
 		if name == "semaphore" {
 			suite.Lose = func(_ testing.TB, lock string) { s.expire(s.holderOfSlot(lock)) }
+			suite.ReleaseIgnoresLoss = true
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -136,8 +136,8 @@ func TestLossThenLockIsAlreadyHeldUntilUnlock(t *testing.T) {
 	if _, err := e.Acquire(t.Context(), a); err != api.ErrLockHeld {
 		t.Errorf("after the loss: %v", err)
 	}
-	if err := term.Release(t.Context()); err != nil { // the client says that all is well
-		t.Error(err)
+	if err := term.Release(t.Context()); !errors.Is(err, instrument.ErrSessionLost) { // the client says that all is well
+		t.Errorf("the release returned %v", err)
 	}
 	again, err := e.Acquire(t.Context(), a)
 	if err != nil {
@@ -166,13 +166,9 @@ func TestRenewalsThatFailAreSeenAlthoughTheClientDropsThem(t *testing.T) {
 	s.setDown(true)
 	waitFor(t, func() bool { return series()[of(catalog.Renewals, catalog.RenewalError.String())] > 0 })
 	waitFor(t, func() bool { return series()[of(catalog.Active)] == 0 })
-	select {
-	case <-term.Context().Done():
-		t.Error("the client told of the loss; then the lease end was not needed")
-	default:
-	}
-	if r := series(); r[of(catalog.LeaseHeadroom)] > 0 {
-		t.Errorf("headroom %v", r[of(catalog.LeaseHeadroom)])
+	<-term.Context().Done() // the client stops after the TTL, and says so to nobody
+	if r := series(); r[of(catalog.TermsEnded, catalog.Lost.String())] != 1 || r[of(catalog.LeaseOverruns)] != 1 {
+		t.Errorf("%v", r)
 	}
 	s.setDown(false)
 	_ = term.Release(t.Context())
@@ -342,32 +338,24 @@ func TestErrorOfTheServerComesBackUntouched(t *testing.T) {
 }
 
 func TestAnAttemptThatPanicsLeavesNoSession(t *testing.T) {
-	for name, of := range map[string]func(*api.Client, *Sessions) instrument.Acquirer{
-		"lock": func(c *api.Client, s *Sessions) instrument.Acquirer {
-			return NewLock(c, s, &api.LockOptions{Key: "leader", SessionTTL: "10s"})
-		},
-		"semaphore": func(c *api.Client, s *Sessions) instrument.Acquirer {
-			return NewSemaphore(c, s, &api.SemaphoreOptions{Prefix: "slots", Limit: 1, SessionTTL: "10s"})
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			before := goleak.IgnoreCurrent()
-			t.Cleanup(func() { goleak.VerifyNone(t, before) }) // once the server is closed
-			s := newServer(t)
-			a := of(s.client(t))
-			func() {
-				defer func() {
-					if recover() == nil {
-						t.Error("Acquire with a nil context did not panic")
-					}
-				}()
-				var none context.Context
-				_, _ = a.Acquire(none)
-			}()
-			waitFor(t, func() bool { return s.sessionCount() == 0 })
-		})
-	}
+	s := newServer(t)
+	c, sessions := s.client(t)
+	a := NewLock(c, sessions, &api.LockOptions{Key: "leader", SessionTTL: "10s"}).(*fresh)
+	a.make = func(string) (locker, error) { return panicking{}, nil }
+	func() {
+		defer func() {
+			if got := recover(); got != "the client's" {
+				t.Errorf("recovered %v, want the client's panic", got)
+			}
+		}()
+		_, _ = a.Acquire(t.Context())
+	}()
+	waitFor(t, func() bool { return s.sessionCount() == 0 })
 }
+
+type panicking struct{ locker }
+
+func (panicking) take(<-chan struct{}) (<-chan struct{}, error) { panic("the client's") }
 
 func acquire(t *testing.T, a instrument.Acquirer) instrument.Lease {
 	t.Helper()

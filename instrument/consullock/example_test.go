@@ -13,7 +13,7 @@ import (
 
 // A service that leads for as long as it can, and campaigns again when its
 // term has ended.
-func ExampleNewLock() {
+func Example() {
 	client, sessions, err := consullock.NewClient(api.DefaultConfig())
 	if err != nil {
 		log.Fatal(err)

@@ -16,16 +16,28 @@ import (
 // up.
 const askTimeout = time.Second
 
-// errUnwatched is the cause of a loss that nothing but the client's word shows.
-var errUnwatched = errors.New("consullock: client does not watch the lock any more")
+var (
+	// errUnwatched is the cause of a loss that nothing but the client's word shows.
+	errUnwatched = errors.New("consullock: client does not watch the lock any more")
+	// errGaveUp is the cause of a term whose session the client renews no more.
+	errGaveUp = fmt.Errorf("consullock: session was not renewed in time: %w", instrument.ErrGaveUp)
+)
 
 // holding is a lock that is held by a session whose renewals are seen.
 type holding struct {
 	sessions *Sessions
 	session  string
 	lost     <-chan struct{}
+	stopped  <-chan error                               // by the renewals; nil: nobody tells
 	holder   func(context.Context) (*api.KVPair, error) // nil: several hold it
-	released atomic.Bool
+	lock     locker
+	stop     func() // renewing
+	end      func() // the session
+
+	released atomic.Bool // or being released
+	gone     atomic.Bool // Consul has shown that the lock is
+	asked    atomic.Bool // a release may have been made
+	given    atomic.Bool // in the background
 }
 
 func (h *holding) options() []instrument.LeaseOption {
@@ -41,6 +53,8 @@ func (h *holding) watch(ctx context.Context, s instrument.Sink) {
 	defer h.sessions.watch(h.session, s)()
 	select {
 	case <-ctx.Done():
+	case cause := <-h.stopped:
+		s.Lost(cause)
 	case <-h.lost:
 		if !h.released.Load() {
 			s.Lost(h.why(ctx))
@@ -61,17 +75,54 @@ func (h *holding) why(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	switch pair, err := h.holder(ctx); {
-	case err != nil, pair != nil && pair.Session == h.session:
+	pair, err := h.holder(ctx)
+	if err != nil || pair != nil && pair.Session == h.session {
 		return errUnwatched
-	case pair == nil, pair.Session == "":
-		return fmt.Errorf("consullock: the key has no holder: %w", instrument.ErrSessionLost)
-	default:
-		return fmt.Errorf("consullock: another session holds the key: %w", instrument.ErrContended)
 	}
+	h.gone.Store(true)
+	if pair == nil || pair.Session == "" {
+		return fmt.Errorf("consullock: the key has no holder: %w", instrument.ErrSessionLost)
+	}
+	return fmt.Errorf("consullock: another session holds the key: %w", instrument.ErrContended)
 }
 
-func (h *holding) release(l locker) error {
+// release gives the lock back and ends the session, if that was made for it.
+// The session is not renewed meanwhile, so that the lock is free in the end
+// whatever fails.
+func (h *holding) release(ctx context.Context) error {
 	h.released.Store(true)
-	return l.Unlock()
+	if h.given.Load() {
+		return nil
+	}
+	h.stop()
+	err := h.lock.release(orBackground(ctx))
+	switch {
+	case errors.Is(err, instrument.ErrSessionLost) && h.asked.Load():
+		err = nil // by the request before
+	case passing(err):
+		h.asked.Store(true)
+		go h.again()
+		return fmt.Errorf("consullock: release: %w", err)
+	}
+	h.end()
+	if err == nil && h.gone.Load() {
+		err = errNotOurs // the client's own Unlock does not look
+	}
+	return err
+}
+
+// again releases until Consul has answered, or has dropped the session.
+func (h *holding) again() {
+	release := h.lock.release
+	if r, ok := h.lock.(*repeated); ok {
+		release = r.again
+	}
+	err := repeat(context.Background(), func(ctx context.Context) error {
+		if h.sessions != nil && h.sessions.over(h.session) {
+			return errNotOurs
+		}
+		return release(ctx)
+	})
+	h.given.Store(err == nil || errors.Is(err, instrument.ErrSessionLost))
+	h.end()
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,9 +15,23 @@ import (
 
 	"github.com/hashicorp/consul/api"
 	"go.uber.org/goleak"
+
+	"github.com/leaderscope/leaderscope/instrument/internal/tcpproxy"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain allows what was begun in the background some time: a server that is
+// gone is asked for twice the TTL.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	var leaked error
+	for deadline := time.Now().Add(4 * ttl); time.Now().Before(deadline); time.Sleep(ttl / 20) {
+		if leaked = goleak.Find(); leaked == nil {
+			os.Exit(code)
+		}
+	}
+	fmt.Fprintln(os.Stderr, leaked)
+	os.Exit(1)
+}
 
 // server answers as Consul's HTTP API does, as far as locks use it: sessions
 // with a TTL, keys with sessions and indexes, and queries that wait for an
@@ -44,6 +59,7 @@ func newServer(t *testing.T) *server {
 	h := httptest.NewServer(s)
 	s.url = h.URL
 	t.Cleanup(func() {
+		time.Sleep(wait) // for the last answers to be read
 		h.CloseClientConnections()
 		h.Close()
 		s.mu.Lock()
@@ -58,8 +74,21 @@ func newServer(t *testing.T) *server {
 // client is one process.
 func (s *server) client(t testing.TB) (*api.Client, *Sessions) {
 	t.Helper()
+	return s.clientAt(t, s.url)
+}
+
+// distant is one process whose connections a test can cut.
+func (s *server) distant(t testing.TB) (*api.Client, *Sessions, *tcpproxy.Proxy) {
+	t.Helper()
+	way := tcpproxy.New(t, strings.TrimPrefix(s.url, "http://"))
+	c, sessions := s.clientAt(t, "http://"+way.Address())
+	return c, sessions, way
+}
+
+func (s *server) clientAt(t testing.TB, url string) (*api.Client, *Sessions) {
+	t.Helper()
 	config := api.DefaultConfig()
-	config.Address = s.url
+	config.Address = url
 	c, sessions, err := NewClient(config)
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package consullock
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -74,7 +75,15 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	call, id, _ := strings.Cut(call, "/")
 	sent := time.Now()
+	if call == "renew" {
+		var stop context.CancelFunc
+		r, stop = t.sessions.bound(r, id)
+		defer stop() // the answer is read by then
+	}
 	resp, err := t.RoundTripper.RoundTrip(r)
+	if err == nil && call == "renew" {
+		peek(resp)
+	}
 	switch call {
 	case "create":
 		t.sessions.created(r, resp, err, sent)
@@ -84,6 +93,17 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		t.sessions.forget(id)
 	}
 	return resp, err
+}
+
+// bound has a renewal fail that is not answered within a quarter of the TTL: the
+// client would wait for ever, and neither try again nor tell.
+func (s *Sessions) bound(r *http.Request, id string) (*http.Request, context.CancelFunc) {
+	ttl := s.length(id)
+	if ttl <= 0 {
+		return r, func() {}
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), ttl/4)
+	return r.WithContext(ctx), cancel
 }
 
 // answer is what Consul says of a session when it is created or renewed.
@@ -178,6 +198,15 @@ func (s *Sessions) length(id string) time.Duration {
 		return of.ttl
 	}
 	return 0
+}
+
+// over reports that a session was ended, or was not renewed for so long that
+// Consul has dropped it: after twice its TTL.
+func (s *Sessions) over(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of := s.known[id]
+	return of == nil || of.ttl > 0 && time.Since(of.sent) > 2*of.ttl
 }
 
 func (s *Sessions) has(id string) bool {

@@ -26,7 +26,7 @@ func TestATermWhoseKeyIsDeletedIsLostAtOnceAlthoughItsSessionLives(t *testing.T)
 			if _, err := c.Delete(t.Context(), "/deleted/", clientv3.WithPrefix()); err != nil {
 				t.Fatal(err)
 			}
-			<-term.Context().Done()
+			receive(t, term.Context().Done())
 			if took := time.Since(deleted); took > 2*time.Second {
 				t.Errorf("told after %v", took)
 			}

@@ -187,7 +187,7 @@ func TestRenewalsWithoutAnAnswerAreNoLoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	way.Block()
-	<-term.Context().Done()
+	receive(t, term.Context().Done())
 	got := electtest.Read(m, expect.Lock)
 	late, ok := got[`leader_renewals_total{result="timeout"}`], got[`leader_renewals_total{result="ok"}`]
 	if late < 1 {
@@ -214,7 +214,7 @@ func TestAClosedClientEndsItsTermsAtOnce(t *testing.T) {
 			}
 			closed := time.Now()
 			c.Close()
-			<-term.Context().Done()
+			receive(t, term.Context().Done())
 			if took := time.Since(closed); took > 2*time.Second {
 				t.Errorf("the term ended after %v", took)
 			}
