@@ -52,8 +52,8 @@ func demoAlerts() alerts.Config {
 	// errors. In a long outage each replica meets one every four seconds, all
 	// of them perhaps at once.
 	b := &a.BackendErrors
-	b.Window, b.Recent, b.MinErrors = seconds(20), seconds(8), 6
-	b.Critical.For, b.Warning.For = seconds(4), seconds(8)
+	b.Window, b.Recent, b.MinErrors = seconds(20), seconds(12), 6
+	b.Critical.For, b.Critical.KeepFiringFor, b.Warning.For = seconds(4), seconds(3), seconds(8)
 
 	// The leader gives up after four seconds without a renewal.
 	r := &a.RenewalFailures

@@ -82,10 +82,15 @@ const quietSpan = 6 * time.Second
 
 // calm waits until nothing fires and nothing is about to.
 func (d *demo) calm(ctx context.Context) error {
-	return until(ctx, "the alerts to resolve", patience, func() (bool, error) {
-		pending, firing := d.observer.current()
+	var pending, firing []alarm
+	err := until(ctx, "the alerts to resolve", patience, func() (bool, error) {
+		pending, firing = d.observer.current()
 		return len(pending)+len(firing) == 0, nil
 	})
+	if err != nil {
+		return fmt.Errorf("%w; pending: %s; firing: %s", err, d.locks.describe(pending), d.locks.describe(firing))
+	}
+	return nil
 }
 
 func (v *verdict) note(c check) {
