@@ -1,7 +1,6 @@
 package ctrllease
 
 import (
-	"errors"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -22,21 +21,16 @@ import (
 // added through the returned manager count in leader_running, one each; those
 // that run on every replica, caches and webhooks do not.
 func NewManager(config *rest.Config, options manager.Options, e *instrument.Election) (manager.Manager, error) {
-	if config == nil || !options.LeaderElection || e == nil {
-		return manager.New(config, options)
-	}
 	shown, err := Instrument(config, options, e)
-	if err != nil {
-		if _, refused := manager.New(config, options); refused != nil {
-			err = refused // in the manager's own words
-		}
-		return nil, err
+	lock, observable := shown.LeaderElectionResourceLockInterface.(*k8slease.ResourceLock)
+	if err != nil || !observable {
+		return manager.New(config, options) // says in its own words what is wrong
 	}
 	m, err := manager.New(config, shown)
 	if err != nil {
 		return nil, err
 	}
-	return observed{m, shown.LeaderElectionResourceLockInterface.(*k8slease.ResourceLock)}, nil
+	return observed{m, lock}, nil
 }
 
 // Instrument returns options whose resource lock is the one that manager.New
@@ -72,9 +66,6 @@ const defaultRenewDeadline = 10 * time.Second
 func newResourceLock(config *rest.Config, options manager.Options) (resourcelock.Interface, error) {
 	if options.LeaderElectionConfig != nil {
 		config = options.LeaderElectionConfig
-	}
-	if config == nil {
-		return nil, errors.New("ctrllease: config is nil; pass the rest.Config of the manager")
 	}
 	recorders, err := newRecorders(config, options)
 	if err != nil {

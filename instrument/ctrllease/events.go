@@ -5,7 +5,6 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
@@ -18,18 +17,11 @@ import (
 // makes no request before the first event.
 func newRecorders(config *rest.Config, options manager.Options) (cluster.Cluster, error) {
 	return cluster.New(config, func(o *cluster.Options) {
-		o.Scheme = options.Scheme
 		o.Logger = options.Logger
-		//lint:ignore SA1019 the manager passes it on, too
+		//lint:ignore SA1019 as the manager does
 		o.EventBroadcaster = options.EventBroadcaster
-		o.NewCache = func(*rest.Config, cache.Options) (cache.Cache, error) { return noCache{}, nil }
 	})
 }
-
-// noCache is a cache that nobody asks. It ends as soon as it is started.
-type noCache struct{ cache.Cache }
-
-func (noCache) Start(context.Context) error { return nil }
 
 // recorded is a resource lock whose recorder ends with its elector.
 type recorded struct {
@@ -51,5 +43,5 @@ func (r recorded) RecordEvent(event string) {
 func (r recorded) stop() {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = r.recorders.Start(ctx) // of the cache, which cannot fail
+	_ = r.recorders.Start(ctx) // the error would be that of a cache that nobody uses
 }

@@ -4,10 +4,14 @@ import (
 	"context"
 	"os"
 	"regexp"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/klog/v2"
@@ -185,3 +189,23 @@ type given struct {
 }
 
 func (g given) Identity() string { return g.id }
+
+// lines are what a logger was told.
+type lines struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (l *lines) logger() logr.Logger {
+	return funcr.New(func(prefix, args string) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.all = append(l.all, uuid.ReplaceAllString(prefix+" "+args, "UUID"))
+	}, funcr.Options{Verbosity: 1})
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(slices.Sorted(slices.Values(l.all)), "\n")
+}

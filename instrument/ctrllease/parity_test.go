@@ -5,15 +5,18 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
@@ -21,7 +24,7 @@ func d(d time.Duration) *time.Duration { return &d }
 
 // What a manager asks of its API server is its election. It is the same
 // instrumented or not: namespace, identity, user agent, timeout (in the query),
-// labels, lease settings, events, and when.
+// labels, lease settings, events, and when. So is what it logs.
 func TestTheElectionIsThatOfThePlainManager(t *testing.T) {
 	for name, change := range map[string]func(*manager.Options){
 		"with all defaults":     func(o *manager.Options) { o.LeaderElectionReleaseOnCancel = false },
@@ -30,7 +33,6 @@ func TestTheElectionIsThatOfThePlainManager(t *testing.T) {
 		"with a short deadline": func(o *manager.Options) { o.LeaseDuration, o.RenewDeadline, o.RetryPeriod = d(3*s), d(s), d(s/4) },
 		"with labels":           func(o *manager.Options) { o.LeaderElectionLabels = map[string]string{"shard": "1"} },
 		"with the kind named":   func(o *manager.Options) { o.LeaderElectionResourceLock = resourcelock.LeasesResourceLock },
-		"with a logger":         func(o *manager.Options) { o.Logger = logr.Discard().WithName("mine") },
 		"with a short patience": func(o *manager.Options) { o.GracefulShutdownTimeout = d(s) },
 		"without an election":   func(o *manager.Options) { o.LeaderElection = false },
 	} {
@@ -39,12 +41,14 @@ func TestTheElectionIsThatOfThePlainManager(t *testing.T) {
 			for how := range makers(t) {
 				synctest.Test(t, func(t *testing.T) {
 					server, o := newAPIServer(), options()
+					var logged lines
+					o.Logger = logged.logger()
 					change(&o)
 					m, err := makers(t)[how](server.config(), o)
 					if err != nil {
 						t.Fatal(err)
 					}
-					lives[how] = life(t, server, m)
+					lives[how] = life(t, server, m) + "\n" + logged.String()
 				})
 			}
 			for how, got := range lives {
@@ -85,29 +89,20 @@ func (r request) String() string {
 	return strings.Join([]string{r.method, r.path, r.userAgent, r.accept, r.body}, " ")
 }
 
-// The plain manager never stops the recorder of a configuration of its own, so
-// this is on the wall clock, and compares which requests there were.
+// The plain manager never stops these recorders, so this is on the wall clock,
+// and compares which requests there were.
 func TestAConfigurationOfTheElectionsOwnIsUsed(t *testing.T) {
 	kinds := map[string]string{}
 	for how, make := range makers(t) {
 		server, own := newAPIServer(), newAPIServer()
-		o := options()
-		o.Scheme = runtime.NewScheme() // the manager changes it
-		o.LeaseDuration, o.RenewDeadline, o.RetryPeriod = d(4*s), d(3*s), d(s/10)
+		o := quick()
 		o.LeaderElectionConfig = own.config()
 		o.LeaderElectionConfig.UserAgent, o.LeaderElectionConfig.Timeout = "mine", 20*s
-		m, err := make(server.config(), o)
-		if err != nil {
-			t.Fatal(err)
+		given := rest.CopyConfig(o.LeaderElectionConfig)
+		electsOnce(t, make, server.config(), o, own)
+		if got := o.LeaderElectionConfig; got.UserAgent != given.UserAgent || got.Timeout != given.Timeout {
+			t.Errorf("%s: the configuration has become that of %q, %v", how, got.UserAgent, got.Timeout)
 		}
-		stop := run(t, m)
-		<-m.Elected()
-		until(t, "events of the win", func() bool { return len(own.made("/events")) > 0 })
-		until(t, "a renewal", func() bool { return len(own.made("/leases/"+name)) > 1 })
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
-		until(t, "events of the stop", func() bool { return len(own.made("/events")) > 1 })
 		if n := len(server.made("/")); n > 0 {
 			t.Errorf("%s: %d requests of the other configuration", how, n)
 		}
@@ -129,18 +124,61 @@ func TestAConfigurationOfTheElectionsOwnIsUsed(t *testing.T) {
 	}
 }
 
+func TestABroadcasterOfTheProgramsOwnIsUsedAndLeftAlone(t *testing.T) {
+	for how, make := range makers(t) {
+		server, o := newAPIServer(), quick()
+		broadcaster := record.NewBroadcaster()
+		var seen atomic.Int32
+		broadcaster.StartEventWatcher(func(*corev1.Event) { seen.Add(1) })
+		//lint:ignore SA1019 programs do so
+		o.EventBroadcaster = broadcaster
+		electsOnce(t, make, server.config(), o, server)
+		until(t, how+": both events", func() bool { return seen.Load() == 2 })
+		broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{}).Event(&corev1.Pod{}, "Normal", "Test", "it still works")
+		until(t, how+": an event of the program", func() bool { return seen.Load() == 3 })
+		broadcaster.Shutdown()
+	}
+}
+
+// quick are options with short intervals, for the wall clock.
+func quick() manager.Options {
+	o := options()
+	o.Scheme = runtime.NewScheme() // the manager changes it
+	o.LeaseDuration, o.RenewDeadline, o.RetryPeriod = d(4*s), d(3*s), d(s/10)
+	return o
+}
+
+// electsOnce runs a manager until it has won, renewed and released, and its
+// events have arrived.
+func electsOnce(t *testing.T, make maker, config *rest.Config, o manager.Options, server *apiServer) {
+	t.Helper()
+	m, err := make(config, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := run(t, m)
+	<-m.Elected()
+	until(t, "events of the win", func() bool { return len(server.made("/events")) > 0 })
+	until(t, "a renewal", func() bool { return len(server.made("/leases/"+name)) > 1 })
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	until(t, "events of the stop", func() bool { return len(server.made("/events")) > 1 })
+}
+
 func TestAnElectionThatTheManagerRefusesIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		config func(*rest.Config) *rest.Config
 		change func(*manager.Options)
 		same   bool // the words of Instrument, too
 	}{
-		"no name":          {change: func(o *manager.Options) { o.LeaderElectionID = "" }, same: true},
-		"no namespace":     {change: func(o *manager.Options) { o.LeaderElectionNamespace = "" }, same: true},
-		"an unknown kind":  {change: func(o *manager.Options) { o.LeaderElectionResourceLock = "configmaps" }, same: true},
-		"a broken address": {config: func(c *rest.Config) *rest.Config { c.Host = "http://a b"; return c }},
-		"two ways of TLS":  {config: func(c *rest.Config) *rest.Config { c.TLSClientConfig.Insecure = true; return c }},
-		"no configuration": {config: func(*rest.Config) *rest.Config { return nil }},
+		"no name":             {change: func(o *manager.Options) { o.LeaderElectionID = "" }, same: true},
+		"no namespace":        {change: func(o *manager.Options) { o.LeaderElectionNamespace = "" }, same: true},
+		"an unknown kind":     {change: func(o *manager.Options) { o.LeaderElectionResourceLock = "configmaps" }, same: true},
+		"a broken address":    {config: func(c *rest.Config) *rest.Config { c.Host = "http://a b"; return c }},
+		"two ways of TLS":     {config: func(c *rest.Config) *rest.Config { c.TLSClientConfig.Insecure = true; return c }},
+		"a port that is none": {change: func(o *manager.Options) { o.HealthProbeBindAddress = "no port" }, same: true},
+		"no configuration":    {config: func(*rest.Config) *rest.Config { return nil }, same: true},
 		"a short RenewDeadline is refused by Start alone": {change: func(o *manager.Options) { o.RenewDeadline = d(time.Millisecond) }, same: true},
 	} {
 		t.Run(name, func(t *testing.T) {

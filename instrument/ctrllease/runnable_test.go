@@ -199,8 +199,8 @@ func TestALockOfTheProgramsOwnIsWrappedOnce(t *testing.T) {
 	own := options()
 	own.LeaderElectionResourceLockInterface = given{id: "mine"}
 	wrapped, err := Instrument((*rest.Config)(nil), own, r.e)
-	if err != nil || wrapped.LeaderElectionResourceLockInterface.Identity() != "mine" {
-		t.Errorf("it is not that of the program, %v", err)
+	if lock, ok := wrapped.LeaderElectionResourceLockInterface.(*k8slease.ResourceLock); err != nil || !ok || lock.Identity() != "mine" {
+		t.Errorf("it is not that of the program, or not wrapped, %v", err)
 	}
 	if _, err := Instrument(nil, options(), r.e); err == nil {
 		t.Error("there is a lock without a configuration")
