@@ -13,7 +13,7 @@ import (
 
 // A service that leads for as long as it can, and campaigns again when its
 // term has ended.
-func ExampleNew() {
+func Example() {
 	var session zklock.Session
 	const timeout = 10 * time.Second
 	conn, _, err := zk.Connect([]string{"localhost:2181"}, timeout,

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,10 +40,29 @@ type conn struct {
 	*tree
 	id        int64
 	session   *Session
-	err       error // that every call gets
-	ambiguous bool  // a create is done, and its answer is lost
-	cutOff    error // that a follower has from its leader
-	mayNot    bool  // list the queue
+	err       error                         // that every call gets
+	ambiguous bool                          // a create is done, and its answer is lost
+	cutOff    error                         // that a follower has from its leader
+	mayNot    bool                          // list the queue
+	silent    atomic.Pointer[chan struct{}] // closed when it is answered again; nil while it is
+}
+
+// silence lets calls wait until answered is called.
+func (c *conn) silence() (answered func()) {
+	until := make(chan struct{})
+	c.silent.Store(&until)
+	return func() {
+		c.silent.Store(nil)
+		close(until)
+	}
+}
+
+// enter waits for an answer, and takes the mutex.
+func (c *conn) enter() {
+	if until := c.silent.Load(); until != nil {
+		<-*until
+	}
+	c.mu.Lock()
 }
 
 func (t *tree) connect() *conn {
@@ -96,7 +116,7 @@ func (c *conn) close(reached bool) {
 }
 
 func (c *conn) Sync(path string) (string, error) {
-	c.mu.Lock()
+	c.enter()
 	defer c.mu.Unlock()
 	if c.err != nil {
 		return "", c.err
@@ -113,7 +133,7 @@ func (c *conn) set(err error) {
 func (c *conn) SessionID() int64 { return c.id }
 
 func (c *conn) Children(at string) ([]string, *zk.Stat, error) {
-	c.mu.Lock()
+	c.enter()
 	defer c.mu.Unlock()
 	if c.err != nil {
 		return nil, nil, c.err
@@ -134,7 +154,7 @@ func (c *conn) Children(at string) ([]string, *zk.Stat, error) {
 }
 
 func (c *conn) Create(node string, _ []byte, flags int32, _ []zk.ACL) (string, error) {
-	c.mu.Lock()
+	c.enter()
 	defer c.mu.Unlock()
 	up := path.Dir(node)
 	switch {
@@ -163,7 +183,7 @@ func (c *conn) Create(node string, _ []byte, flags int32, _ []zk.ACL) (string, e
 }
 
 func (c *conn) Delete(node string, _ int32) error {
-	c.mu.Lock()
+	c.enter()
 	defer c.mu.Unlock()
 	switch {
 	case c.err != nil:
@@ -176,7 +196,7 @@ func (c *conn) Delete(node string, _ int32) error {
 }
 
 func (c *conn) Exists(node string) (bool, *zk.Stat, error) {
-	c.mu.Lock()
+	c.enter()
 	defer c.mu.Unlock()
 	if c.err != nil {
 		return false, nil, c.err
@@ -208,6 +228,13 @@ func (t *tree) holder(at string) string {
 		}
 	}
 	return first
+}
+
+// created is how many nodes were made in a queue.
+func (t *tree) created() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.serial
 }
 
 func (t *tree) count(below string) int {

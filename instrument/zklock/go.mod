@@ -3,13 +3,14 @@ module github.com/leaderscope/leaderscope/instrument/zklock
 go 1.26.0
 
 require (
-	github.com/go-zookeeper/zk v1.0.4
+	github.com/go-zookeeper/zk v1.0.2
 	github.com/leaderscope/leaderscope v0.1.0
 	go.uber.org/goleak v1.3.0
 )
 
 require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/google/go-cmp v0.7.0 // indirect
 	go.opentelemetry.io/otel v1.47.0 // indirect
 	go.opentelemetry.io/otel/trace v1.47.0 // indirect
 )

@@ -17,6 +17,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/instrument/internal/tcpproxy"
 )
 
 // asked is the timeout that the tests ask for; the server may grant another.
@@ -157,8 +158,8 @@ func TestNodeThatIsDeletedIsALossAtOnce(t *testing.T) {
 	if err := admin.Delete(node, -1); err != nil {
 		t.Fatal(err)
 	}
-	if err := receive(t, seen.failed); !errors.Is(err, instrument.ErrSessionLost) {
-		t.Errorf("failed with %v, want ErrSessionLost", err)
+	if cause := receive(t, seen.lost); !errors.Is(cause, instrument.ErrSessionLost) {
+		t.Errorf("lost by %v, want ErrSessionLost", cause)
 	}
 	if took := time.Since(deleted); took > asked/4 {
 		t.Errorf("told after %v", took)
@@ -236,4 +237,46 @@ func dialBy(t testing.TB, by zk.Dialer) (*zk.Conn, *Session) {
 		}
 	}
 	return conn, s
+}
+
+// distant connects by a way that the test can silence.
+func distant(t *testing.T) (*zk.Conn, *Session, *tcpproxy.Proxy) {
+	t.Helper()
+	way := tcpproxy.New(t, strings.Split(os.Getenv("LEADERSCOPE_ZOOKEEPER"), ",")[0])
+	conn, s := dialBy(t, func(network, _ string, timeout time.Duration) (net.Conn, error) {
+		return net.DialTimeout(network, way.Address(), timeout)
+	})
+	return conn, s, way
+}
+
+func TestCallsOnASilentConnectionEndWithTheirContextAndLeaveNothing(t *testing.T) {
+	const path = "/leaderscope/silent"
+	conn, s, way := distant(t)
+	admin, _ := dial(t)
+	a := NewElection(conn, s, path, "replica-1", zk.WorldACL(zk.PermAll))
+	lease := acquire(t, a)
+	way.Block()
+	for name, call := range map[string]func(context.Context) error{
+		"release": lease.Release,
+		"acquire": func(ctx context.Context) error { _, err := a.Acquire(ctx); return err },
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		called := time.Now()
+		if err := call(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: got %v, want the caller's deadline", name, err)
+		}
+		cancel()
+		if took := time.Since(called); took > prompt {
+			t.Errorf("%s returned after %v", name, took)
+		}
+	}
+	way.Cut() // what was sent is lost
+	way.Resume()
+	waitFor(t, func() bool {
+		children, _, err := admin.Children(path)
+		return err == nil && len(children) == 0
+	})
+	if err := lease.Release(t.Context()); err != nil {
+		t.Errorf("the second release: %v", err)
+	}
 }

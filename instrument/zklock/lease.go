@@ -70,11 +70,7 @@ func (l *lease) lease(release func(context.Context) error) instrument.Lease {
 // changed. An answer is a renewal, also after the lease end: as long as the
 // node is there, no other holder had the lock.
 func (l *lease) watch(ctx context.Context, s instrument.Sink) {
-	every := l.session.granted() / 3
-	if every <= 0 {
-		every = lookEvery
-	}
-	tick := time.NewTicker(every)
+	tick := time.NewTimer(l.every())
 	defer tick.Stop()
 	changed := l.changed
 	for {
@@ -93,6 +89,7 @@ func (l *lease) watch(ctx context.Context, s instrument.Sink) {
 			changed, deleted = nil, event.Type == zk.EventNodeDeleted
 		case <-tick.C:
 		}
+		tick.Reset(l.every())
 		asked := time.Now()
 		err, answered := l.look(ctx)
 		switch {
@@ -100,12 +97,24 @@ func (l *lease) watch(ctx context.Context, s instrument.Sink) {
 		case deleted && errors.Is(err, zk.ErrConnectionClosed):
 			s.Lost(errClosed) // whose session the server has closed, and the node with it
 			return
+		case deleted && errors.Is(err, instrument.ErrSessionLost):
+			s.Lost(err)
+			return
 		case err == nil:
 			s.Renewed(instrument.Renewal{Sent: asked, Expiry: l.endFrom(asked), Granted: l.session.granted()})
 		default:
 			s.RenewalFailedSince(asked, err) // and lost, if that is what it says
 		}
 	}
+}
+
+// every is how often the node is looked at: the next server may grant another
+// timeout.
+func (l *lease) every() time.Duration {
+	if d := l.session.granted() / 3; d > 0 {
+		return d
+	}
+	return lookEvery
 }
 
 // look asks in the background, since the call takes no context. answered is

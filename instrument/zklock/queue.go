@@ -8,6 +8,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -40,6 +42,9 @@ type candidate struct {
 	path string
 	name string // of the node, without its number
 	node string
+
+	unanswered atomic.Bool // a removal may have been made
+	again      sync.Once   // it is made again in the background
 }
 
 // join makes the node, and those above it where they are missing.
@@ -135,16 +140,18 @@ func (c *candidate) ahead() (string, error) {
 func (c *candidate) leave(ended <-chan struct{}) error {
 	err := c.conn.Delete(c.node, -1)
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, zk.ErrNoNode) && c.unanswered.Load():
 		return nil
 	case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrSessionExpired):
 		return fmt.Errorf("zklock: release: %w: %w", instrument.ErrSessionLost, err)
 	case isClosed(ended): // the client is between two sessions; the node went with the first
 		return fmt.Errorf("zklock: release: %w: %w", instrument.ErrSessionLost, err)
-	default:
-		c.withdraw(ended)
-		return fmt.Errorf("zklock: release: %w", err)
 	}
+	if unreachable(err) {
+		c.unanswered.Store(true)
+		c.again.Do(func() { go untilAnswered(ended, c.remove) })
+	}
+	return fmt.Errorf("zklock: release: %w", err)
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -160,29 +167,32 @@ func isClosed(c <-chan struct{}) bool {
 // reached: a place in the queue without a waiter would come first one day,
 // and hold the lock for as long as the session lives.
 func (c *candidate) withdraw(ended <-chan struct{}) {
-	if !unreachable(c.remove()) {
-		return
+	if unreachable(c.remove()) {
+		go untilAnswered(ended, c.remove)
 	}
-	go func() {
-		tick := time.NewTicker(retryEvery)
-		defer tick.Stop()
-		for closed := 0; closed < closedFor; {
-			select {
-			case <-ended:
-				return // the node went with the session
-			case <-tick.C:
-			}
-			err := c.remove()
-			if !unreachable(err) {
-				return
-			}
-			if errors.Is(err, zk.ErrNoServer) {
-				closed = 0
-			} else {
-				closed++
-			}
+}
+
+// untilAnswered makes a call until it has an answer, the session has ended, or
+// the client is closed.
+func untilAnswered(ended <-chan struct{}, call func() error) {
+	tick := time.NewTicker(retryEvery)
+	defer tick.Stop()
+	for closed := 0; closed < closedFor; {
+		select {
+		case <-ended:
+			return // the node went with the session
+		case <-tick.C:
 		}
-	}()
+		err := call()
+		if !unreachable(err) {
+			return
+		}
+		if errors.Is(err, zk.ErrNoServer) {
+			closed = 0
+		} else {
+			closed++
+		}
+	}
 }
 
 // remove removes the node unless it is gone. It is looked for only when its

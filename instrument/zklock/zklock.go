@@ -15,16 +15,17 @@ import (
 // missing, and waits until it is first. holder is what others read in the
 // node. s must hear conn's session.
 //
-// Calls of ZooKeeper take no context: while no server can be reached, Acquire
-// and Release return late by as long as the client looks for one. A node that
-// could not be removed then is removed later.
+// Acquire and Release return when their context ends, although the calls of
+// ZooKeeper take none. A node that could not be removed then is removed later.
+// It is safe for concurrent use.
 func NewElection(conn *zk.Conn, s *Session, path, holder string, acl []zk.ACL) instrument.Acquirer {
 	return &elector{conn: conn, session: s, path: path, holder: holder, acl: acl}
 }
 
-// Lock locks l, which was made from conn and path. Its call takes no context:
-// an attempt stays pending until it has the lock, whatever becomes of the
-// caller. After a loss l is of no more use: it answers ErrDeadlock for ever.
+// Lock locks l, which was made from conn and path. Its call cannot be cut short:
+// when the caller gives up, l keeps its place in the queue for the next Acquire,
+// and is given back if it has the lock before that. After a loss l is of no more
+// use: it answers ErrDeadlock for ever.
 func Lock(conn *zk.Conn, s *Session, l *zk.Lock, path string) instrument.Acquirer {
 	return &borrowed{conn: conn, session: s, lock: l, path: path}
 }
@@ -61,49 +62,53 @@ type elector struct {
 }
 
 func (e *elector) Acquire(ctx context.Context) (instrument.Lease, error) {
+	ctx = orBackground(ctx)
+	l, err, returned := detached(ctx, func() (instrument.Lease, error) { return e.attempt(ctx) }, func(l instrument.Lease) {
+		_ = l.Release(context.Background())
+	})
+	if !returned || err != nil {
+		return nil, fmt.Errorf("zklock: %w", err)
+	}
+	return l, nil
+}
+
+func (e *elector) attempt(ctx context.Context) (instrument.Lease, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	ended := e.session.end()
 	c, err := e.join()
 	if err != nil {
-		return nil, fmt.Errorf("zklock: %w", err)
+		return nil, err
 	}
 	if err := c.first(ctx, ended); err != nil {
 		c.withdraw(ended)
-		return nil, fmt.Errorf("zklock: %w", err)
+		return nil, err
 	}
 	l, err := watched(e.conn, e.session, ended, c.node)
 	if err != nil {
 		c.withdraw(ended)
-		return nil, fmt.Errorf("zklock: %w", err)
-	}
-	return l.lease(func(context.Context) error { return c.leave(ended) }), nil
-}
-
-type borrowed struct {
-	reasons
-	conn    client
-	session *Session
-	lock    interface {
-		Lock() error
-		Unlock() error
-	}
-	path string
-}
-
-func (b *borrowed) Acquire(context.Context) (instrument.Lease, error) {
-	ended := b.session.end()
-	if err := b.lock.Lock(); err != nil {
 		return nil, err
 	}
-	node, err := lowest(b.conn, b.path)
-	if err == nil {
-		var l *lease
-		if l, err = watched(b.conn, b.session, ended, node); err == nil {
-			return l.lease(func(context.Context) error { return b.lock.Unlock() }), nil
-		}
+	return l.lease(func(ctx context.Context) error {
+		return released(ctx, func() error { return c.leave(ended) }, func() { c.unanswered.Store(true) })
+	}), nil
+}
+
+// released makes the call that gives a lock back. When ctx ends before it
+// returns, it continues by itself, and unanswered is called.
+func released(ctx context.Context, giveBack func() error, unanswered func()) error {
+	_, err, returned := detached(orBackground(ctx), func() (struct{}, error) { return struct{}{}, giveBack() }, func(struct{}) {})
+	if !returned {
+		unanswered()
+		return fmt.Errorf("zklock: release: %w", err)
 	}
-	if errors.Is(err, instrument.ErrSessionLost) {
-		return nil, fmt.Errorf("zklock: %w", err) // a win without a node
+	return err
+}
+
+func orBackground(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
 	}
-	// It has the lock, and cannot be looked at just now.
-	return instrument.NewLease(func(context.Context) error { return b.lock.Unlock() }, instrument.LostOn(ended)), nil
+	return ctx
 }

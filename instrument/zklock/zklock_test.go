@@ -218,8 +218,8 @@ func TestANodeThatIsDeletedIsALossAtOnce(t *testing.T) {
 		}
 	}
 	server.mu.Unlock()
-	if err := receive(t, s.failed); !errors.Is(err, instrument.ErrSessionLost) {
-		t.Errorf("failed with %v, want ErrSessionLost", err)
+	if cause := receive(t, s.lost); !errors.Is(cause, instrument.ErrSessionLost) {
+		t.Errorf("lost by %v, want ErrSessionLost", cause)
 	}
 }
 
@@ -296,20 +296,20 @@ func TestLockOfTheProgram(t *testing.T) {
 	c := newTree().connect()
 	l := &blocking{free: make(chan struct{}), conn: c}
 	a := &borrowed{conn: c, session: c.session, lock: l, path: "/leader"}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := a.Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want the caller's deadline", err)
+	}
 	won := make(chan instrument.Lease, 1)
 	go func() {
-		lease, err := a.Acquire(ctx) // which cannot be cut short
+		lease, err := a.Acquire(t.Context()) // which has the place in the queue
 		if err != nil {
 			t.Error(err)
 		}
 		won <- lease
 	}()
-	time.Sleep(50 * time.Millisecond)
-	if len(won) != 0 {
-		t.Error("it did not wait")
-	}
+	time.Sleep(20 * time.Millisecond)
 	close(l.free)
 	lease := receive(t, won)
 	s := watch(t, lease)
@@ -325,6 +325,23 @@ func TestLockOfTheProgram(t *testing.T) {
 	err = lease.Release(t.Context())
 	if reason, ok := classify(a, err); err != zk.ErrNoNode || !ok || reason != instrument.SessionLost {
 		t.Errorf("%v is classified as %v, %v", err, reason, ok)
+	}
+}
+
+func TestALockOfTheProgramThatNobodyWaitsForIsGivenBack(t *testing.T) {
+	server := newTree()
+	c := server.connect()
+	l := &blocking{free: make(chan struct{}), conn: c}
+	a := &borrowed{conn: c, session: c.session, lock: l, path: "/leader"}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := a.Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want the caller's deadline", err)
+	}
+	close(l.free)
+	waitFor(t, func() bool { return server.count("/leader") == 0 && server.created() > 0 })
+	if err := acquire(t, a).Release(t.Context()); err != nil {
+		t.Errorf("the next term: %v", err)
 	}
 }
 
