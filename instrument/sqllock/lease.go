@@ -99,9 +99,17 @@ func (l *lease) dropInTurn() {
 	}()
 }
 
-// give gives the lock back.
+// give gives the lock back. A driver may report how a connection broke first,
+// and that it is broken only when it is asked again.
 func (s *session) give(ctx context.Context) error {
 	answer, err := s.ask(ctx, s.lock.kind.give)
+	if err != nil && ctx.Err() == nil && !connectionGone(err) {
+		if held, again := s.ask(ctx, s.lock.kind.check); connectionGone(again) {
+			err = again
+		} else if again == nil && held == refused {
+			return nil // it was given all the same
+		}
+	}
 	switch {
 	case connectionGone(err):
 		return fmt.Errorf("%w: %w", instrument.ErrSessionLost, err)
@@ -145,14 +153,44 @@ func (s *session) held(ctx context.Context) error {
 	}
 }
 
+// closedEvery is how often the pool is asked, at most, whether it is closed.
+const closedEvery = time.Second
+
+// errClosed is the cause of a term whose pool the program has closed. The
+// connection that holds the lock would outlive it.
+var errClosed = fmt.Errorf("leaderscope: advisory lock: the *sql.DB was closed: %w: %w", context.Canceled, instrument.ErrSessionLost)
+
+// isClosed asks without a connection: a pool that is closed says so ahead of a
+// context that has ended.
+func isClosed(db *sql.DB) bool {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	conn, err := db.Conn(ended)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err != nil && !errors.Is(err, context.Canceled)
+}
+
 // watch checks the lock until the term has ended.
-func (l *lease) watch(ctx context.Context, s instrument.Sink) {
+func (l *lease) watch(ctx context.Context, s instrument.Sink, db *sql.DB) {
 	tick := time.NewTicker(l.check)
 	defer tick.Stop()
+	look := time.NewTicker(min(l.check, closedEvery))
+	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-look.C:
+			if isClosed(db) {
+				s.Lost(errClosed)
+				if l.claim() {
+					l.dropInTurn()
+				}
+				return
+			}
+			continue
 		case <-tick.C:
 		}
 		if lost := l.checkOnce(ctx, s); lost {

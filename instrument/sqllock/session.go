@@ -111,6 +111,16 @@ func (s *session) drop() {
 	_ = s.conn.Close()
 }
 
+// undecided reports errors by which the database ended a statement that may
+// have waited for other locks: a limit of time, and a deadlock.
+func undecided(err error) bool {
+	coded, ok := errors.AsType[interface {
+		error
+		SQLState() string
+	}](err)
+	return ok && (coded.SQLState() == "57014" || coded.SQLState() == "40P01")
+}
+
 // connectionGone reports whether the connection, and the lock with it, is
 // gone: the driver says so, or the server ended the session.
 func connectionGone(err error) bool {

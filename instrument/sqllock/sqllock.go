@@ -2,6 +2,9 @@
 // instrument.Acquirer over database/sql for pg_advisory_lock of PostgreSQL and
 // GET_LOCK of MariaDB and MySQL.
 //
+//	lock := sqllock.NewLock(db, sqllock.Postgres(42), 10*time.Second)
+//	err := election.Run(ctx, lock, work)
+//
 // Such a lock lives as long as its session and has no lease: its end is
 // unknown, and nothing but a query tells of a loss. What an application does
 // with its tables under the lock does not belong here.
@@ -54,6 +57,9 @@ func AnswerTimeout(d time.Duration) Option { return func(a *acquirer) { a.answer
 // used again, so that no lock stays behind in the pool. A release that fails
 // frees the lock all the same, once the server sees the connection go.
 //
+// Closing db ends the term as canceled and closes the connection, unless check
+// is zero.
+//
 // Acquire of arguments that make no sense fails and says which.
 func NewLock(db *sql.DB, lock Lock, check time.Duration, opts ...Option) instrument.Acquirer {
 	a := &acquirer{db: db, lock: lock, check: check, answerTimeout: DefaultAnswerTimeout}
@@ -76,8 +82,15 @@ type acquirer struct {
 // still held by another, by a limit on the time of statements.
 var errCutShort = errors.New("the database ended the wait")
 
+// databaseError is an error of the database or its driver, which says nothing
+// of who holds the lock.
+type databaseError struct{ error }
+
+func (e databaseError) Unwrap() error { return e.error }
+
 // Classify takes a wait that the database ended for contention, and a
-// connection that cannot hold a lock for a failed backend.
+// connection that cannot hold a lock and other errors of the database for a
+// failed backend.
 func (a *acquirer) Classify(err error) (instrument.Reason, bool) {
 	switch {
 	case errors.Is(err, instrument.ErrSessionLost), errors.Is(err, instrument.ErrContended):
@@ -87,8 +100,8 @@ func (a *acquirer) Classify(err error) (instrument.Reason, bool) {
 	case errors.Is(err, ErrSessionChanged):
 		return instrument.BackendError, true
 	}
-	reason, ok := classify.SQLState().Classify(err)
-	return reason, ok && reason == instrument.BackendError
+	_, ok := errors.AsType[databaseError](err)
+	return instrument.BackendError, ok
 }
 
 // Acquire implements instrument.Acquirer.
@@ -101,7 +114,7 @@ func (a *acquirer) Acquire(ctx context.Context) (instrument.Lease, error) {
 	}
 	s, err := open(ctx, a.db, a.lock)
 	if err != nil {
-		return nil, fmt.Errorf("leaderscope: advisory lock: connect: %w", err)
+		return nil, fmt.Errorf("leaderscope: advisory lock: connect: %w", databaseError{err})
 	}
 	if err := s.take(ctx); err != nil {
 		return nil, err
@@ -110,7 +123,7 @@ func (a *acquirer) Acquire(ctx context.Context) (instrument.Lease, error) {
 	if a.check == 0 {
 		return instrument.NewLease(l.release), nil
 	}
-	return instrument.NewLease(l.release, instrument.WatchWith(l.watch)), nil
+	return instrument.NewLease(l.release, instrument.WatchWith(func(ctx context.Context, s instrument.Sink) { l.watch(ctx, s, a.db) })), nil
 }
 
 func (a *acquirer) validate() error {
@@ -134,7 +147,7 @@ func (a *acquirer) validate() error {
 func (s *session) take(ctx context.Context) error {
 	if err := s.identify(ctx); err != nil {
 		s.discard()
-		return fmt.Errorf("leaderscope: advisory lock: %w", err)
+		return fmt.Errorf("leaderscope: advisory lock: %w", databaseError{err})
 	}
 	answer, err := s.ask(ctx, s.lock.kind.take)
 	switch {
@@ -171,7 +184,9 @@ func (l Lock) notTaken(err error) error {
 		return fmt.Errorf("leaderscope: advisory lock: %w: %w", errCutShort, err)
 	case ok && reason == instrument.Contended:
 		return fmt.Errorf("%w: %w", instrument.ErrContended, err)
-	default:
+	case err == errNull, undecided(err):
 		return fmt.Errorf("leaderscope: advisory lock: %w", err)
+	default:
+		return fmt.Errorf("leaderscope: advisory lock: %w", databaseError{err})
 	}
 }

@@ -253,7 +253,9 @@ func TestAttempts(t *testing.T) {
 		{name: "max_statement_time ends the wait", lock: sqllock.MariaDB("n"), before: answers(nil, nil), reason: "contended"},
 		{name: "NULL for a named lock that is tried", lock: sqllock.MariaDBTry("n"), before: answers(nil, nil), reason: "unknown"},
 		{name: "the server shuts down while the lock is waited for", lock: sqllock.Postgres(1), before: answers(nil, sqlError("57P01")), reason: "backend_error", err: sqlError("57P01")},
-		{name: "an error that is not declared", lock: sqllock.PostgresTry(1), before: answers(nil, errDenied), reason: "unknown", err: errDenied},
+		{name: "a deadlock with other locks ends the wait", lock: sqllock.Postgres(1), before: answers(nil, sqlError("40P01")), reason: "unknown", err: sqlError("40P01")},
+		{name: "the user may not", lock: sqllock.PostgresTry(1), before: answers(nil, sqlError("42501")), reason: "backend_error", err: sqlError("42501")},
+		{name: "a driver without codes", lock: sqllock.MariaDB("n"), before: answers(nil, errInvalid), reason: "backend_error", err: errInvalid},
 		{
 			name: "a driver that ignores the caller's context", lock: sqllock.Postgres(1), within: s, reason: "timeout", waited: s, err: context.DeadlineExceeded,
 			before: func(db *database) {
@@ -308,7 +310,7 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-var errDenied = errors.New("permission denied")
+var errInvalid = errors.New("invalid connection")
 
 // held has another session hold each lock of the tests.
 func held(db *database) {
@@ -379,6 +381,41 @@ func TestReleases(t *testing.T) {
 			},
 			err:  instrument.ErrSessionLost,
 			want: ended("lost", 12*s).With(electtest.Series{`leader_releases_total{result="not_owner"}`: 1}),
+		},
+		{
+			name: "a release on a connection whose driver reports first how it broke",
+			release: func(t *testing.T, db *database, term *instrument.Term) error {
+				broke := false
+				db.change(func(d *database) {
+					d.instead = func(context.Context, string) (driver.Value, error, bool) {
+						if broke {
+							return nil, driver.ErrBadConn, true
+						}
+						broke = true
+						return nil, errInvalid, true
+					}
+				})
+				return term.Release(t.Context())
+			},
+			err:  driver.ErrBadConn,
+			want: ended("lost", 12*s).With(electtest.Series{`leader_releases_total{result="not_owner"}`: 1}),
+		},
+		{
+			name: "a release whose answer was lost",
+			release: func(t *testing.T, db *database, term *instrument.Term) error {
+				db.change(func(d *database) {
+					d.instead = func(_ context.Context, query string) (driver.Value, error, bool) {
+						if isCheck(query) {
+							return nil, nil, false
+						}
+						d.change(func(d *database) { d.forget(int64(1)) })
+						return nil, errInvalid, true
+					}
+				})
+				return term.Release(t.Context())
+			},
+			want: ended("released", 12*s).With(electtest.Series{`leader_releases_total{result="ok"}`: 1}),
+			kept: true,
 		},
 		{
 			name: "an error of the server says nothing of the lock",
@@ -503,6 +540,54 @@ func TestAReleaseWhileACheckIsUnderWay(t *testing.T) {
 			_, closed := db.counts()
 			if failed := c.err != nil; cut != failed || (closed == 1) != failed {
 				t.Errorf("the check was cut short: %v; %d connections closed", cut, closed)
+			}
+		})
+	}
+}
+
+func TestClosingThePoolEndsItsTerms(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		check  time.Duration
+		silent bool
+		after  time.Duration // of closing
+	}{
+		{"within a second", 10 * s, false, s},
+		{"with the next check, where that is sooner", s / 2, false, s / 2},
+		{"with the answer or its timeout, where a check is under way", 5 * s, true, 30 * s},
+	} {
+		expect.Bubble(t, c.name, func(t *testing.T) {
+			db := newDatabase()
+			if c.silent {
+				db.instead = silently
+			}
+			m := expect.Middleware(t)
+			pool := db.pool(t)
+			term, err := m.Election(expect.Lock).Acquire(t.Context(), sqllock.NewLock(pool, sqllock.Postgres(1), c.check))
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(5*s + s/4)
+			go func() { _ = pool.Close() }()
+			closed := time.Now()
+			<-term.Context().Done()
+			if took := time.Since(closed); took > c.after {
+				t.Errorf("ended after %v, want %v", took, c.after)
+			}
+			got := electtest.Read(m, expect.Lock)
+			cause := "canceled"
+			if c.silent {
+				cause = "lost"
+			}
+			if got[`leader_terms_ended_total{cause="`+cause+`"}`] != 1 || got["leader_active"] != 0 {
+				t.Errorf("%v", got)
+			}
+			synctest.Wait()
+			if opened, closed := db.counts(); opened != closed {
+				t.Errorf("%d connections opened, %d closed", opened, closed)
+			}
+			if err := term.Release(t.Context()); !errors.Is(err, instrument.ErrSessionLost) {
+				t.Errorf("release: %v", err)
 			}
 		})
 	}
