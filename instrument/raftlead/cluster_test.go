@@ -17,6 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // node is one process: a member and its middleware.
 type node struct {
+	id        raft.ServerID
 	raft      *raft.Raft
 	transport *raft.InmemTransport
 	address   raft.ServerAddress
@@ -28,16 +29,22 @@ type node struct {
 // have no leader before they are connected.
 func cluster(t *testing.T, members int) []*node {
 	t.Helper()
+	return clusterOf(t, members, func(*raft.Config) {})
+}
+
+func clusterOf(t *testing.T, members int, configure func(*raft.Config)) []*node {
+	t.Helper()
 	nodes := make([]*node, members)
 	var servers []raft.Server
 	for i := range nodes {
 		address, transport := raft.NewInmemTransport("")
-		nodes[i] = &node{transport: transport, address: address}
-		servers = append(servers, raft.Server{ID: raft.ServerID(fmt.Sprint(i)), Address: address})
+		nodes[i] = &node{id: raft.ServerID(fmt.Sprint(i)), transport: transport, address: address}
+		servers = append(servers, raft.Server{ID: nodes[i].id, Address: address})
 	}
-	for i, n := range nodes {
+	for _, n := range nodes {
 		cfg := raft.DefaultConfig()
-		cfg.LocalID = servers[i].ID
+		configure(cfg)
+		cfg.LocalID = n.id
 		cfg.Logger = hclog.NewNullLogger()
 		cfg.HeartbeatTimeout, cfg.ElectionTimeout = 200*time.Millisecond, 200*time.Millisecond
 		cfg.LeaderLeaseTimeout, cfg.CommitTimeout = 150*time.Millisecond, 10*time.Millisecond

@@ -10,7 +10,7 @@ import (
 )
 
 // A store that raft replicates; its leadership shows beside the other locks.
-func ExampleObserve() {
+func Example() {
 	m, err := instrument.New()
 	if err != nil {
 		log.Fatal(err)

@@ -54,6 +54,41 @@ func TestShutdownIsCanceledNotLost(t *testing.T) {
 	}
 }
 
+// What deleting a record is to others is removing the member that leads: its
+// process lives on.
+func TestALeaderThatIsRemovedFromTheClusterIsOver(t *testing.T) {
+	for name, c := range map[string]struct {
+		shutdown bool
+		cause    catalog.EndCause
+	}{
+		"and waits to be added again": {false, catalog.Lost},
+		"and shuts down":              {true, catalog.CanceledTerm},
+	} {
+		t.Run(name, func(t *testing.T) {
+			nodes := clusterOf(t, 3, func(cfg *raft.Config) { cfg.ShutdownOnRemove = c.shutdown })
+			for _, n := range nodes {
+				observe(t, n)
+			}
+			connect(nodes)
+			first := leader(t, nodes...)
+			before := first.series(t)
+			if err := first.raft.RemoveServer(first.id, 0, 0).Error(); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the term has ended", func() bool { return first.series(t)[of(catalog.Active)] == 0 })
+			want := before.With(electtest.Series{of(catalog.Active): 0, of(catalog.TermsEnded, c.cause.String()): 1, catalog.ExecutionDuration.Count(): 1})
+			got := first.series(t)
+			for name, value := range got {
+				if _, measured := want[name]; measured && value != want[name] {
+					t.Errorf("%s is %v, want %v", name, value, want[name])
+				}
+			}
+			next := leader(t, slices.DeleteFunc(slices.Clone(nodes), func(n *node) bool { return n == first })...)
+			eventually(t, "the next leader is active", func() bool { return next.series(t)[of(catalog.Active)] == 1 })
+		})
+	}
+}
+
 func TestTheApplicationsChannelsAreLeftAlone(t *testing.T) {
 	nodes := cluster(t, 1)
 	observe(t, nodes[0])
