@@ -16,7 +16,7 @@ import (
 	"github.com/hashicorp/consul/api"
 	"go.uber.org/goleak"
 
-	"github.com/leaderscope/leaderscope/instrument/internal/tcpproxy"
+	"github.com/leaderscope/leaderscope/instrument/electtest/tcpproxy"
 )
 
 // TestMain allows what was begun in the background some time: a server that is

@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
-	"github.com/leaderscope/leaderscope/instrument/internal/tcpproxy"
+	"github.com/leaderscope/leaderscope/instrument/electtest/tcpproxy"
 )
 
 func TestMain(m *testing.M) {

@@ -15,7 +15,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
-	"github.com/leaderscope/leaderscope/instrument/internal/tcpproxy"
+	"github.com/leaderscope/leaderscope/instrument/electtest/tcpproxy"
 )
 
 const ttl = 2 * time.Second

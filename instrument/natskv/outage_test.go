@@ -11,8 +11,8 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/instrument/electtest/tcpproxy"
 	"github.com/leaderscope/leaderscope/instrument/internal/expect"
-	"github.com/leaderscope/leaderscope/instrument/internal/tcpproxy"
 )
 
 // long is a TTL that does not end during a test.

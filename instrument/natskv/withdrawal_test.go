@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/leaderscope/leaderscope/instrument"
-	"github.com/leaderscope/leaderscope/instrument/internal/tcpproxy"
+	"github.com/leaderscope/leaderscope/instrument/electtest/tcpproxy"
 )
 
 // creating is a bucket with one key, of which the first answer to a Create is

@@ -17,8 +17,8 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/instrument/electtest/tcpproxy"
 	"github.com/leaderscope/leaderscope/instrument/internal/expect"
-	"github.com/leaderscope/leaderscope/instrument/internal/tcpproxy"
 )
 
 // inMemory starts a server whose keys expire: its own clock stands still until

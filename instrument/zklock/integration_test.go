@@ -17,7 +17,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
-	"github.com/leaderscope/leaderscope/instrument/internal/tcpproxy"
+	"github.com/leaderscope/leaderscope/instrument/electtest/tcpproxy"
 )
 
 // asked is the timeout that the tests ask for; the server may grant another.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/instrument/electtest/tcpproxy"
 	"github.com/leaderscope/leaderscope/instrument/sqllock"
-	"github.com/leaderscope/leaderscope/instrument/internal/tcpproxy"
 )
 
 // databases have advisory locks.
@@ -26,7 +26,11 @@ var databases = map[string]struct {
 		func(dsn string) string { u, _ := url.Parse(dsn); return u.Host },
 		func(name string) sqllock.Lock { return sqllock.PostgresTry(key(name)) }},
 	"MariaDB": {"mysql", "LEADERSCOPE_MARIADB", "root@tcp(127.0.0.1:3306)/",
-		func(dsn string) string { _, rest, _ := strings.Cut(dsn, "("); at, _, _ := strings.Cut(rest, ")"); return at },
+		func(dsn string) string {
+			_, rest, _ := strings.Cut(dsn, "(")
+			at, _, _ := strings.Cut(rest, ")")
+			return at
+		},
 		sqllock.MariaDBTry},
 }
 
