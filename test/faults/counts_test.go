@@ -15,8 +15,8 @@ import (
 )
 
 // counts are the counters of each replica that only a fault moves. Attempts,
-// wins and good renewals also grow without one, and a renewal may be late on a
-// loaded machine.
+// wins and good renewals also grow without one, a renewal may be late on a
+// loaded machine, and a standby may still meet an error of the fault before.
 type counts map[*process]electtest.Series
 
 func endedBy(c catalog.EndCause) string           { return of(catalog.TermsEnded, c.String()) }
@@ -34,7 +34,7 @@ var rare = func() (names []string) {
 	for _, r := range []catalog.RenewalResult{catalog.RenewalCanceled, catalog.RenewalLost} {
 		names = append(names, renewedWith(r))
 	}
-	for _, r := range []catalog.Reason{catalog.AlreadyHeld, catalog.SessionLost, catalog.BackendError, catalog.Panicked, catalog.UnknownReason} {
+	for _, r := range []catalog.Reason{catalog.AlreadyHeld, catalog.SessionLost, catalog.Panicked, catalog.UnknownReason} {
 		names = append(names, of(catalog.NotAcquired, r.String()))
 	}
 	for c := range catalog.FailureCauses {

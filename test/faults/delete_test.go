@@ -49,8 +49,8 @@ var deletions = map[string]deletion{
 	"mariadb":        {by: forgetLocks, within: time.Second, grows: seen},
 	"kube-apiserver": {by: record(deleteOnKubernetes), within: lease / 2, anew: true, grows: refused.Without(releasedWith(catalog.ReleaseNotOwner))},
 
-	// The library says that the lock is gone, and not how a release went.
-	"rueidislock": {by: record(loseOnRedis), within: lease, grows: electtest.Series{endedBy(catalog.Lost): 1, releasedWith(catalog.ReleaseOK): 1}},
+	"rueidislock": {by: record(loseOnRedis), within: lease, grows: seen},
+	"pglock":      {by: record(deletePgLock), within: lease / 2, grows: refused},
 }
 
 func (e elector) deletion() deletion {

@@ -44,6 +44,8 @@ var (
 	goneBefore = electtest.Series{endedBy(catalog.Lost): 1, releasedWith(catalog.ReleaseNotOwner): 1}
 	// neverAsked: client-go looks before it releases, and leaves it at that.
 	neverAsked = electtest.Series{endedBy(catalog.CanceledTerm): 1}
+	// givenUp: a renewal that the stop cut short.
+	givenUp = electtest.Series{renewedWith(catalog.RenewalCanceled): 1}
 	// notTold: the library does not say that a release failed.
 	notTold = electtest.Series{endedBy(catalog.Released): 1, releasedWith(catalog.ReleaseOK): 1}
 )
@@ -51,10 +53,12 @@ var (
 // partings are by server and, if need be, kind of outage, or by elector.
 // notGivenBack is right for all others.
 var partings = map[string][]electtest.Series{
-	"postgres cut":   {goneBefore},
-	"mariadb cut":    {goneBefore},
-	"kube-apiserver": {notGivenBack, neverAsked},
-	"rueidislock":    {notGivenBack, notTold, {endedBy(catalog.Lost): 1, releasedWith(catalog.ReleaseOK): 1}},
+	"postgres cut": {goneBefore},
+	"mariadb cut":  {goneBefore},
+	// The last renewal may have been on its way.
+	"kube-apiserver": {notGivenBack, neverAsked, notGivenBack.With(givenUp), neverAsked.With(givenUp)},
+	"pglock":         {notGivenBack, notGivenBack.With(givenUp)},
+	"rueidislock":    {notGivenBack, notTold, goneBefore},
 }
 
 func (e elector) partings(outage string) []electtest.Series {
