@@ -1,7 +1,7 @@
 // Package classify names the reasons of libraries' errors for
 // instrument.Classify:
 //
-//	instrument.Classify(classify.Pglock(pglock.ErrNotAcquired, pglock.ErrLockAlreadyReleased))
+//	instrument.Classify(classify.First(classify.ContendedIs(lockd.ErrLocked), classify.SessionLostIs(lockd.ErrNotHeld)))
 //
 // A function of a library takes the library's own sentinels and error types,
 // so that this package imports none of them. The others build a classifier
