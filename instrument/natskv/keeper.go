@@ -52,6 +52,8 @@ type keeper struct {
 	end      time.Time // zero: the key stays
 	cause    error     // why the term was lost
 	sink     instrument.Sink
+	echoed   uint64             // the last of our revisions that the watch has shown
+	rewatch  context.CancelFunc // ends the watch that is open; nil without one
 }
 
 func newKeeper(b *bucketKey, value []byte, revision uint64, asked time.Time, ttl time.Duration) *keeper {
@@ -128,6 +130,7 @@ func (k *keeper) keep(ctx context.Context) {
 			k.lose(cause)
 			return
 		}
+		k.renewWatch()
 		sent := time.Now()
 		err := k.renew(ctx, sent)
 		switch {

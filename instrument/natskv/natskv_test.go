@@ -252,12 +252,30 @@ type faulty struct {
 	answer   func() error // after an update was applied
 	deleted  bool
 	length   time.Duration // the TTL of the bucket
+	opened   func() (<-chan jetstream.KeyValueEntry, error)
 }
 
 func (f *faulty) ttl(context.Context) (time.Duration, error) { return f.length, nil }
 
-func (f *faulty) watch(context.Context, string) (<-chan jetstream.KeyValueEntry, error) {
-	return nil, errors.New("not to be watched")
+// watch has channels that end with the watch, as the client's do.
+func (f *faulty) watch(ctx context.Context, _ string) (<-chan jetstream.KeyValueEntry, error) {
+	if f.opened == nil {
+		return nil, errors.New("not to be watched")
+	}
+	shown, err := f.opened()
+	updates := make(chan jetstream.KeyValueEntry)
+	go func() {
+		defer close(updates)
+		for {
+			select {
+			case e := <-shown:
+				updates <- e
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return updates, err
 }
 
 func (f *faulty) update(_ context.Context, _ string, value []byte, revision uint64) (uint64, error) {
@@ -281,10 +299,18 @@ type entry struct {
 	jetstream.KeyValueEntry
 	value    []byte
 	revision uint64
+	deleted  bool
 }
 
 func (e entry) Value() []byte    { return e.value }
 func (e entry) Revision() uint64 { return e.revision }
+
+func (e entry) Operation() jetstream.KeyValueOp {
+	if e.deleted {
+		return jetstream.KeyValueDelete
+	}
+	return jetstream.KeyValuePut
+}
 
 // keeping runs a keeper with a lease of 15 s in a bubble.
 func keeping(t *testing.T, f *faulty) (*keeper, *reports) {
@@ -327,6 +353,37 @@ func TestUpdateWhoseAnswerWasLostIsNoLoss(t *testing.T) {
 		}
 		if got, want := (<-s.renewed).Expiry.Sub(start), 22500*time.Millisecond; got != want {
 			t.Errorf("renewed until %v, want %v", got, want)
+		}
+	})
+}
+
+func TestAWatchThatShowsNoUpdateIsOpenedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		watches, shown := 0, make(chan jetstream.KeyValueEntry)
+		f := &faulty{answer: func() error { return nil }, opened: func() (<-chan jetstream.KeyValueEntry, error) {
+			if watches++; watches == 1 {
+				return nil, nil // of a server that has forgotten it
+			}
+			return shown, nil
+		}}
+		_, s := keeping(t, f)
+		<-s.renewed
+		time.Sleep(watchAfter)
+		synctest.Wait()
+		if watches != 2 {
+			t.Errorf("%d watches after the first has shown nothing, want 2", watches)
+		}
+		for range 3 {
+			shown <- entry{value: f.value, revision: f.revision}
+			<-s.renewed
+		}
+		synctest.Wait()
+		if watches != 2 {
+			t.Errorf("%d watches, although the second shows updates", watches)
+		}
+		shown <- entry{revision: f.revision + 1, deleted: true}
+		if cause := <-s.lost; !errors.Is(cause, instrument.ErrSessionLost) {
+			t.Errorf("lost by %v", cause)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"testing"
 	"time"
 
@@ -13,8 +14,17 @@ import (
 	"go.uber.org/goleak"
 )
 
+// TestMain allows what was begun in the background some time.
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m)
+	code := m.Run()
+	var leaked error
+	for deadline := time.Now().Add(3 * settleTime); time.Now().Before(deadline); time.Sleep(retryAfter / 10) {
+		if leaked = goleak.Find(); leaked == nil {
+			os.Exit(code)
+		}
+	}
+	fmt.Fprintln(os.Stderr, leaked)
+	os.Exit(1)
 }
 
 // embedded starts a server with JetStream on a port that the kernel chooses.

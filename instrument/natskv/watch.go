@@ -19,31 +19,54 @@ const watchAfter = 250 * time.Millisecond
 func (k *keeper) observe(ctx context.Context) (causes <-chan error) {
 	lost := make(chan error, 1)
 	go func() {
-		for sleep(ctx, watchAfter); ctx.Err() == nil; sleep(ctx, lookEvery) {
-			if cause := k.watchOnce(ctx); cause != nil {
+		for sleep(ctx, watchAfter); ctx.Err() == nil; {
+			cause, again := k.watchOnce(ctx)
+			if cause != nil {
 				lost <- cause
 				return
 			}
+			sleep(ctx, again)
 		}
 	}()
 	return lost
 }
 
-// watchOnce watches until the term is lost, or the watch has ended.
-func (k *keeper) watchOnce(ctx context.Context) (cause error) {
+// watchOnce watches until the term is lost, or the watch has ended; it is to be
+// opened again after that time.
+func (k *keeper) watchOnce(ctx context.Context) (cause error, again time.Duration) {
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
+	again = lookEvery
 	if updates, err := k.open(watching, stop); err == nil {
+		k.watched(stop)
+		defer k.watched(nil)
 		for entry := range updates {
 			if cause := k.judge(entry); cause != nil {
-				return cause
+				return cause, 0
 			}
 		}
+		again = watchAfter
 	}
 	asking, cancel := context.WithTimeout(ctx, discardTimeout)
 	defer cancel()
 	_, err := k.store.ttl(asking)
-	return k.closed(ctx, err)
+	return k.closed(ctx, err), again
+}
+
+func (k *keeper) watched(stop context.CancelFunc) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.rewatch = stop
+}
+
+// renewWatch ends a watch that has not shown the last update: a server that was
+// restarted has forgotten it, and the client takes a while to see that.
+func (k *keeper) renewWatch() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.rewatch != nil && k.echoed < k.revision {
+		k.rewatch()
+	}
 }
 
 // open opens a watch that ends with ctx, and calls stop when it is not answered
@@ -73,6 +96,9 @@ func (k *keeper) judge(entry jetstream.KeyValueEntry) error {
 	}
 	k.mu.Lock()
 	known := k.revision
+	if bytes.Equal(entry.Value(), k.value) {
+		k.echoed = max(k.echoed, entry.Revision())
+	}
 	k.mu.Unlock()
 	switch {
 	case entry.Revision() <= known:
