@@ -67,18 +67,6 @@ var equivalents = []equivalent{
 	},
 	{
 		change{
-			folder: "instrument/internal/lock", in: "State.goesBefore", kind: swapComparison,
-			old: "return x != 0 || y == 0 && a.began < b.began", new: "return x != 0 || y == 0 && a.began <= b.began",
-		}, eitherOfTwo,
-	},
-	{
-		change{
-			folder: "instrument/internal/lock", in: "State.goesBefore", kind: swapComparison,
-			old: "return x < y || x == y && a.began < b.began", new: "return x < y || x == y && a.began <= b.began",
-		}, eitherOfTwo,
-	},
-	{
-		change{
 			folder: "instrument/internal/registry", in: "newTable", kind: swapComparison,
 			old: "for n < 3*live", new: "for n <= 3*live",
 		},
