@@ -20,7 +20,7 @@ func (k *keeper) observe(ctx context.Context) (causes <-chan error) {
 	lost := make(chan error, 1)
 	go func() {
 		for sleep(ctx, watchAfter); ctx.Err() == nil; {
-			cause, again := k.watchOnce(ctx)
+			again, cause := k.watchOnce(ctx)
 			if cause != nil {
 				lost <- cause
 				return
@@ -33,7 +33,7 @@ func (k *keeper) observe(ctx context.Context) (causes <-chan error) {
 
 // watchOnce watches until the term is lost, or the watch has ended; it is to be
 // opened again after that time.
-func (k *keeper) watchOnce(ctx context.Context) (cause error, again time.Duration) {
+func (k *keeper) watchOnce(ctx context.Context) (again time.Duration, cause error) {
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	again = lookEvery
@@ -42,7 +42,7 @@ func (k *keeper) watchOnce(ctx context.Context) (cause error, again time.Duratio
 		defer k.watched(nil)
 		for entry := range updates {
 			if cause := k.judge(entry); cause != nil {
-				return cause, 0
+				return 0, cause
 			}
 		}
 		again = watchAfter
@@ -50,7 +50,7 @@ func (k *keeper) watchOnce(ctx context.Context) (cause error, again time.Duratio
 	asking, cancel := context.WithTimeout(ctx, discardTimeout)
 	defer cancel()
 	_, err := k.store.ttl(asking)
-	return k.closed(ctx, err), again
+	return again, k.closed(ctx, err)
 }
 
 func (k *keeper) watched(stop context.CancelFunc) {
