@@ -6,6 +6,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
@@ -17,7 +18,9 @@ import (
 // makes no request before the first event.
 func newRecorders(config *rest.Config, options manager.Options) (cluster.Cluster, error) {
 	return cluster.New(config, func(o *cluster.Options) {
-		o.Logger = options.Logger
+		if o.Logger = options.Logger; o.Logger.GetSink() == nil {
+			o.Logger = log.Log // the manager's default
+		}
 		//lint:ignore SA1019 as the manager does
 		o.EventBroadcaster = options.EventBroadcaster
 	})
@@ -43,5 +46,5 @@ func (r recorded) RecordEvent(event string) {
 func (r recorded) stop() {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = r.recorders.Start(ctx) // the error would be that of a cache that nobody uses
+	_ = r.recorders.Start(ctx) // the error would be that of a cache which is not used
 }

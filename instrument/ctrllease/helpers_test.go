@@ -25,9 +25,12 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/internal/expect"
 )
 
+// process is what the logger of the process was told.
+var process lines
+
 func TestMain(m *testing.M) {
 	klog.SetLogger(logr.Discard())
-	log.SetLogger(logr.Discard())
+	log.SetLogger(process.logger())
 	os.Exit(m.Run())
 }
 
@@ -202,6 +205,12 @@ func (l *lines) logger() logr.Logger {
 		defer l.mu.Unlock()
 		l.all = append(l.all, uuid.ReplaceAllString(prefix+" "+args, "UUID"))
 	}, funcr.Options{Verbosity: 1})
+}
+
+func (l *lines) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = nil
 }
 
 func (l *lines) String() string {

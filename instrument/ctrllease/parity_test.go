@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -33,6 +34,7 @@ func TestTheElectionIsThatOfThePlainManager(t *testing.T) {
 		"with a short deadline": func(o *manager.Options) { o.LeaseDuration, o.RenewDeadline, o.RetryPeriod = d(3*s), d(s), d(s/4) },
 		"with labels":           func(o *manager.Options) { o.LeaderElectionLabels = map[string]string{"shard": "1"} },
 		"with the kind named":   func(o *manager.Options) { o.LeaderElectionResourceLock = resourcelock.LeasesResourceLock },
+		"without a logger":      func(o *manager.Options) { o.Logger = logr.Logger{} },
 		"with a short patience": func(o *manager.Options) { o.GracefulShutdownTimeout = d(s) },
 		"without an election":   func(o *manager.Options) { o.LeaderElection = false },
 	} {
@@ -43,12 +45,13 @@ func TestTheElectionIsThatOfThePlainManager(t *testing.T) {
 					server, o := newAPIServer(), options()
 					var logged lines
 					o.Logger = logged.logger()
+					process.forget()
 					change(&o)
 					m, err := makers(t)[how](server.config(), o)
 					if err != nil {
 						t.Fatal(err)
 					}
-					lives[how] = life(t, server, m) + "\n" + logged.String()
+					lives[how] = life(t, server, m) + "\nits logger:\n" + logged.String() + "\nthe logger of the process:\n" + process.String()
 				})
 			}
 			for how, got := range lives {

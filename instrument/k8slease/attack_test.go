@@ -262,6 +262,36 @@ func TestAJumpOfTheWallClockMovesNoLeaseEnd(t *testing.T) {
 	}
 }
 
+func TestAForgottenElectionIsCarriedOutAsBefore(t *testing.T) {
+	for name, after := range map[string]time.Duration{
+		"while the attempt is in flight": 0,
+		"while it leads":                 5 * time.Second,
+	} {
+		for wrap, instrumented := range wraps {
+			expect.Bubble(t, name+", "+wrap, func(t *testing.T) {
+				c := newCluster()
+				r := c.replica(t, "a")
+				worked := false
+				r.body = func(ctx context.Context) { <-ctx.Done(); worked = true }
+				c.fail("get", func(context.Context) error { time.Sleep(time.Second); return nil })
+				stop := start(t, instrumented(r.config, r.election))
+				time.Sleep(after)
+				r.election.Forget()
+				time.Sleep(10 * time.Second)
+				if len(r.series()) > 0 {
+					t.Errorf("it still has series: %v", r.series())
+				}
+				stop()
+				synctest.Wait()
+				got, _, err := c.lock("b").Get(t.Context())
+				if err != nil || !worked || got.HolderIdentity != "" {
+					t.Errorf("worked: %v; held by %q, %v", worked, got.HolderIdentity, err)
+				}
+			})
+		}
+	}
+}
+
 func TestWithoutAnElectionTheElectorIsAsBefore(t *testing.T) {
 	for name, instrumented := range wraps {
 		expect.Bubble(t, name, func(t *testing.T) {

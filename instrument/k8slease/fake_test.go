@@ -161,7 +161,7 @@ type replica struct {
 	election *instrument.Election
 	config   leaderelection.LeaderElectionConfig
 
-	body    func(context.Context) // until it returns the work goes on
+	body    func(context.Context) // until it returns the work continues
 	stopped func()
 }
 

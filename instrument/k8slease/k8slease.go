@@ -15,8 +15,8 @@ import (
 // says so. Use the result for one LeaderElector at a time. A nil e records
 // nothing.
 //
-// The context of OnStartedLeading stays client-go's own. client-go goes on
-// leading for up to RenewDeadline after it has seen another holder; the work
+// The context of OnStartedLeading stays client-go's own. client-go continues
+// to lead for up to RenewDeadline after it has seen another holder; the work
 // done in that time is work after loss. When it wins the lease back by then,
 // the same body is the work of the new term.
 func Instrument(cfg leaderelection.LeaderElectionConfig, e *instrument.Election) leaderelection.LeaderElectionConfig {
