@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -178,12 +179,16 @@ func raised(t *testing.T, before, after string) map[string]string {
 	was, is := read(before), read(after)
 	changed := map[string]string{}
 	for path, version := range was {
-		if is[path] != version {
+		if is[path] != version && is[path] != "" { // one that is not needed any more is no harm
 			changed[path] = version + " -> " + is[path]
 		}
 	}
 	return changed
 }
+
+// byTests are what the core's own tests still require: go-cmp, and the SDK of
+// OpenTelemetry with what it names. They go when those tests have a module.
+var byTests = []string{"github.com/google/go-cmp", "github.com/google/uuid", "github.com/stretchr/testify", "golang.org/x/oauth2"}
 
 func TestTheCoreRaisesNothingThatItDoesNotLink(t *testing.T) {
 	r := publish(t)
@@ -215,7 +220,7 @@ func TestTheCoreRaisesNothingThatItDoesNotLink(t *testing.T) {
 		links[strings.TrimSpace(line)] = true
 	}
 	for path, versions := range raised(t, before, after) {
-		if !links[path] {
+		if !links[path] && !slices.Contains(byTests, path) {
 			t.Errorf("the core raises %s %s and does not link it", path, versions)
 		}
 	}
