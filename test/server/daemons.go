@@ -109,36 +109,6 @@ func startMariaDB() (Server, error) {
 	})
 }
 
-func startZooKeeper() (Server, error) {
-	java, err := program("java")
-	if err != nil {
-		return nil, err
-	}
-	jars, _ := filepath.Glob("/usr/share/java/zookeeper-[0-9]*.jar")
-	if len(jars) == 0 {
-		return nil, fmt.Errorf("%w: no /usr/share/java/zookeeper-*.jar", ErrMissing)
-	}
-	dir, port, err := place("zookeeper")
-	if err != nil {
-		return nil, err
-	}
-	config := filepath.Join(dir, "zk.cfg")
-	text := fmt.Sprintf("tickTime=500\ndataDir=%s\nclientPort=%s\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\n4lw.commands.whitelist=srvr\n", dir, port)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		return nil, err
-	}
-	address := "127.0.0.1:" + port
-	version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(jars[0]), "zookeeper-"), ".jar")
-	return run(&daemon{
-		version: version, address: address, dir: dir, stop: syscall.SIGTERM,
-		ready: answers(address, "srvr", "Zookeeper version"),
-		command: func() *exec.Cmd {
-			return exec.Command(java, "-Xmx128m", "-cp", "/etc/zookeeper/conf:/usr/share/java/zookeeper.jar:/usr/share/java/*",
-				"org.apache.zookeeper.server.quorum.QuorumPeerMain", config)
-		},
-	})
-}
-
 // startDynalite starts an emulator of DynamoDB, which the script fetched.
 func startDynalite() (Server, error) {
 	node, err := program("node")
