@@ -180,6 +180,7 @@ require (
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/klauspost/compress v1.20.4 // indirect
 	github.com/kylelemons/godebug v1.1.0 // indirect
+	github.com/leaderscope/leaderscope/exporter/otelmetric v0.1.0
 	github.com/leaderscope/leaderscope/instrument/consullock v0.1.0
 	github.com/leaderscope/leaderscope/instrument/riverlead v0.1.0
 	github.com/lib/pq v1.10.9 // indirect
@@ -277,3 +278,5 @@ replace (
 replace github.com/leaderscope/leaderscope/instrument/consullock => ../instrument/consullock
 
 replace github.com/leaderscope/leaderscope/instrument/riverlead => ../instrument/riverlead
+
+replace github.com/leaderscope/leaderscope/exporter/otelmetric => ../exporter/otelmetric

@@ -24,7 +24,7 @@ import (
 	"github.com/leaderscope/leaderscope/redact"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 const s = time.Second
 

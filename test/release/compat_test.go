@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-var compatible = regexp.MustCompile("(?m)^\\| (.*`([a-z0-9/]+)`) \\| (\\S+) \\| (v\\S+) \\| (v\\S+) \\|$")
+var compatible = regexp.MustCompile("(?m)^\\| (core,[^|]*|`[a-z0-9/]+`) \\| (\\S+) \\| (v\\S+) \\| v\\S+ \\|$")
 
 // The page names the lowest version of a library, and its go.mod requires it.
 func TestTheCompatibilityPageHasTheVersionsOfEachGoMod(t *testing.T) {
@@ -25,11 +25,11 @@ func TestTheCompatibilityPageHasTheVersionsOfEachGoMod(t *testing.T) {
 	}
 	named := map[string]bool{}
 	for _, row := range compatible.FindAllStringSubmatch(string(text), -1) {
-		dir, library, version := row[2], row[3], row[4]
-		named[dir] = true
-		if strings.HasPrefix(row[1], "core,") {
+		dir, library, version := strings.Trim(row[1], "`"), row[2], row[3]
+		if strings.HasPrefix(dir, "core,") {
 			dir = "."
 		}
+		named[dir] = true
 		if got := lowest[dir][library]; got != version {
 			t.Errorf("%s requires %s %s, the page says %s", dir, library, got, version)
 		}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -186,10 +185,6 @@ func raised(t *testing.T, before, after string) map[string]string {
 	return changed
 }
 
-// byTests are what the core's own tests still require: go-cmp, and the SDK of
-// OpenTelemetry with what it names. They go when those tests have a module.
-var byTests = []string{"github.com/google/go-cmp", "github.com/google/uuid", "github.com/stretchr/testify", "golang.org/x/oauth2"}
-
 func TestTheCoreRaisesNothingThatItDoesNotLink(t *testing.T) {
 	r := publish(t)
 	old, err := os.ReadFile("testdata/oldservice.go")
@@ -216,11 +211,11 @@ func TestTheCoreRaisesNothingThatItDoesNotLink(t *testing.T) {
 	after := command(t, dir, r.env, "go", "list", "-m", "all")
 	links := map[string]bool{}
 	for line := range strings.Lines(command(t, dir, r.env, "go", "list", "-deps", "-f={{with .Module}}{{.Path}}{{end}}",
-		base+"/instrument", base+"/exporter/prom", base+"/redact", base+"/exporter/otelmetric")) {
+		base+"/instrument", base+"/exporter/prom", base+"/redact")) {
 		links[strings.TrimSpace(line)] = true
 	}
 	for path, versions := range raised(t, before, after) {
-		if !links[path] && !slices.Contains(byTests, path) {
+		if !links[path] {
 			t.Errorf("the core raises %s %s and does not link it", path, versions)
 		}
 	}

@@ -15,6 +15,8 @@ require (
 	go.opentelemetry.io/otel/trace v1.43.0
 )
 
+require github.com/leaderscope/leaderscope/exporter/otelmetric v0.1.0
+
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
@@ -31,3 +33,5 @@ require (
 )
 
 replace github.com/leaderscope/leaderscope => ../../..
+
+replace github.com/leaderscope/leaderscope/exporter/otelmetric => ..
