@@ -15,8 +15,8 @@ import (
 )
 
 // counts are the counters of each replica that only a fault moves. Attempts,
-// wins and good renewals also grow without one, a renewal may be late on a
-// loaded machine, and a standby may still meet an error of the fault before.
+// wins and good renewals also grow without one, and a renewal may be late on a
+// loaded machine.
 type counts map[*process]electtest.Series
 
 func endedBy(c catalog.EndCause) string           { return of(catalog.TermsEnded, c.String()) }
@@ -34,7 +34,7 @@ var rare = func() (names []string) {
 	for _, r := range []catalog.RenewalResult{catalog.RenewalCanceled, catalog.RenewalLost} {
 		names = append(names, renewedWith(r))
 	}
-	for _, r := range []catalog.Reason{catalog.AlreadyHeld, catalog.SessionLost, catalog.Panicked, catalog.UnknownReason} {
+	for _, r := range []catalog.Reason{catalog.AlreadyHeld, catalog.SessionLost, catalog.BackendError, catalog.Panicked, catalog.UnknownReason} {
 		names = append(names, of(catalog.NotAcquired, r.String()))
 	}
 	for c := range catalog.FailureCauses {
@@ -57,6 +57,22 @@ func (c *cluster) counted() counts {
 		all[p] = rareOf(p.now().Series)
 	}
 	return all
+}
+
+// calm counts when a whole lease has passed without a change: what a fault
+// before this one leaves behind, such as a request that fails late, is over.
+func (c *cluster) calm(t *testing.T) counts {
+	t.Helper()
+	last, since := c.counted(), time.Now()
+	for deadline := since.Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if got := c.counted(); differs(got, last) != "" {
+			last, since = got, time.Now()
+		} else if time.Since(since) > c.ttl() {
+			return last
+		}
+	}
+	t.Fatalf("the counters did not come to rest within %v", patience)
+	return nil
 }
 
 // with is a copy in which the counters of p have grown by that much.

@@ -25,9 +25,9 @@ type deletion struct {
 	// grows is what the loss may add to the counters of the holder. All others
 	// stay, on every replica.
 	grows []electtest.Series
-	// anew says that the record is made again, with a token that starts again,
+	// recreated says that the record is made again, with a token that starts again,
 	// by whichever replica is first: its holder may be.
-	anew bool
+	recreated bool
 }
 
 var (
@@ -50,7 +50,7 @@ var deletions = map[string]deletion{
 	"dynalite":       {by: record(loseOnDynamoDB), within: lease / 2, grows: either{refused}},
 	"postgres":       {by: forgetLocks, within: time.Second, grows: either{seen}},
 	"mariadb":        {by: forgetLocks, within: time.Second, grows: either{seen}},
-	"kube-apiserver": {by: record(deleteOnKubernetes), within: lease / 2, anew: true, grows: either{refused.Without(releasedWith(catalog.ReleaseNotOwner))}},
+	"kube-apiserver": {by: record(deleteOnKubernetes), within: lease / 2, recreated: true, grows: either{refused.Without(releasedWith(catalog.ReleaseNotOwner))}},
 
 	"rueidislock": {by: record(loseOnRedis), within: lease, grows: either{seen}},
 	"pglock":      {by: record(deletePgLock), within: lease / 2, grows: either{refused}},
@@ -65,8 +65,9 @@ func (e elector) deletion() deletion {
 
 func (c *cluster) recordDeleted(t *testing.T) {
 	d := c.elector.deletion()
+	c.leader(t, c.ttl())
+	before := c.calm(t)
 	holder := c.leader(t, c.ttl())
-	before := c.counted()
 	gone := time.Now()
 	if err := d.by(t, c, holder); err != nil {
 		t.Fatal(err)
@@ -76,19 +77,19 @@ func (c *cluster) recordDeleted(t *testing.T) {
 	for _, growth := range d.grows {
 		right = append(right, before.with(holder, growth))
 	}
-	if d.anew {
+	if d.recreated {
 		right = append(right, before)
 		time.Sleep(c.ttl())
 	}
 	c.settles(t, "the record was deleted", func(got counts) []counts {
-		if !d.anew {
+		if !d.recreated {
 			return right
 		}
-		var anew []counts
+		var recreated []counts
 		for _, r := range right {
-			anew = append(anew, r.without(of(catalog.FencingTokenRegressions), got))
+			recreated = append(recreated, r.without(of(catalog.FencingTokenRegressions), got))
 		}
-		return anew
+		return recreated
 	})
 	t.Logf("the holder has settled after %.1f s", time.Since(gone).Seconds())
 	c.leader(t, c.ttl())

@@ -168,7 +168,8 @@ var electors = []elector{
 	},
 	{
 		name: "pglock", module: "instrument/pglocklead", style: "lock", server: "postgres",
-		lease: lease, waits: true, renews: true, demand: true, fenced: true, slow: 500 * time.Millisecond,
+		lease: lease, waits: true, renews: true, demand: true, fenced: true,
+		slow:    300 * time.Millisecond, // a renewal is three requests
 		options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("postgres")},
 		connect: pgLock, drop: deletePgLock,
 		note: "the library looks once per lease, so that a lock which was given back may stay free for as long; it gives a lock up when one of its heartbeats fails.",

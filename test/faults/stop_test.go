@@ -42,8 +42,6 @@ var (
 	notGivenBack = electtest.Series{endedBy(catalog.ReleaseFailed): 1, releasedWith(catalog.ReleaseError): 1}
 	// goneBefore: the lock went with its connection.
 	goneBefore = electtest.Series{endedBy(catalog.Lost): 1, releasedWith(catalog.ReleaseNotOwner): 1}
-	// neverAsked: client-go looks before it releases, and leaves it at that.
-	neverAsked = electtest.Series{endedBy(catalog.CanceledTerm): 1}
 	// givenUp: a renewal that the stop cut short.
 	givenUp = electtest.Series{renewedWith(catalog.RenewalCanceled): 1}
 	// notTold: the library does not say that a release failed.
@@ -56,7 +54,7 @@ var partings = map[string][]electtest.Series{
 	"postgres cut": {goneBefore},
 	"mariadb cut":  {goneBefore},
 	// The last renewal may have been on its way.
-	"kube-apiserver": {notGivenBack, neverAsked, notGivenBack.With(givenUp), neverAsked.With(givenUp)},
+	"kube-apiserver": {notGivenBack, notGivenBack.With(givenUp)},
 	"pglock":         {notGivenBack, notGivenBack.With(givenUp)},
 	"rueidislock":    {notGivenBack, notTold, goneBefore},
 }
@@ -75,8 +73,9 @@ func (e elector) partings(outage string) []electtest.Series {
 // next one leads when the server has freed it.
 func (c *cluster) stoppedIn(o outage) func(*testing.T) {
 	return func(t *testing.T) {
-		old := c.leader(t, 2*c.ttl())
-		before := c.counted()
+		c.leader(t, 2*c.ttl())
+		before := c.calm(t)
+		old := c.leader(t, c.ttl())
 		if err := o.begin(old); err != nil {
 			t.Fatal(err)
 		}

@@ -146,11 +146,7 @@ func TestALimitOnTheWaitOfMariaDBIsContended(t *testing.T) {
 // pooler is where a pooler in transaction mode listens.
 func pooler(t *testing.T) string {
 	t.Helper()
-	dsn := os.Getenv("LEADERSCOPE_PGBOUNCER")
-	if dsn == "" {
-		t.Skip("LEADERSCOPE_PGBOUNCER is not set; it names a pooler in transaction mode, such as postgres://postgres@127.0.0.1:6432/postgres?default_query_exec_mode=simple_protocol")
-	}
-	return dsn
+	return server(t, "LEADERSCOPE_PGBOUNCER", "postgres://postgres@127.0.0.1:6432/postgres?default_query_exec_mode=simple_protocol")
 }
 
 // keepBusy queries through several connections until the test ends, so that a
