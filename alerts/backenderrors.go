@@ -20,7 +20,7 @@ type BackendErrors struct {
 	// MinErrors is the least number of errors. A lock that should be held and
 	// is not needs none.
 	MinErrors int `yaml:"minErrors" help:"least number of errors; a lock that should be held and is not needs one"`
-	// Critical fires only while nobody leads.
+	// Critical fires only while no replica leads.
 	Critical ErrorShare `yaml:"critical" help:"Only while no replica leads."`
 	Warning  ErrorShare `yaml:"warning" help:"Whether or not a replica leads."`
 }
@@ -72,7 +72,7 @@ func (k *BackendErrors) rules(b builder) []draft {
 	// canceled attempt is a shutdown (C12), a timeout is the caller's limit.
 	outage := query.Op(s.BackendErrorShare(recent), ">", query.Number(k.Critical.Share))
 	// One error among few attempts is a large share (E2), and an outage where
-	// nobody holds a lock that should be held (E6).
+	// no replica holds a lock that should be held (E6).
 	outage = query.Op(outage, "and", query.Op(enough(recent), "or", s.Hold()))
 	// One replica that cannot reach the backend, while a leader with a live
 	// lease can, is a loss of redundancy and no outage (C45).

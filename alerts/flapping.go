@@ -87,7 +87,7 @@ func (k *Flapping) handovers(b builder) query.Expr {
 	return s.By("sum", s.ByHolder("max", query.Op(grown, "or", won)))
 }
 
-// left counts the replicas of a lock that left in a window, or began anew in
+// left counts the replicas of a lock that left in a window, or restarted in
 // place: each may have moved the leader once (C28, D8, D12).
 func (k *Flapping) left(b builder, window string) query.Expr {
 	s, acquired := b.scope, b.scope.Metric(catalog.Acquired, single)

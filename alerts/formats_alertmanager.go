@@ -110,7 +110,7 @@ type cause struct {
 var causes = []cause{
 	// Nobody can lead while the backend cannot be asked: one page, of the backend.
 	{alert: "BackendErrors", paging: true, mutes: []string{"NoLeader", "NoAcquisition", "RenewalFailures", "JobOverdue", "AttemptStuck"}},
-	// Where nobody leads, nothing is acquired, no job runs, and a standby would
+	// Where no replica leads, nothing is acquired, no job runs, and a standby would
 	// not help.
 	{alert: "NoLeader", paging: true, mutes: []string{"NoAcquisition", "JobOverdue", "NoStandby"}},
 	// Where no attempt wins, no job runs.

@@ -18,7 +18,7 @@ import (
 // stands between marks, and is written by go test ./alerts -update.
 
 const (
-	begin = "<!-- From the alerts' descriptors; go test ./alerts -update writes it anew. -->\n"
+	begin = "<!-- From the alerts' descriptors; go test ./alerts -update writes it again. -->\n"
 	end   = "<!-- End. -->\n"
 )
 

@@ -92,7 +92,7 @@ func (k *JobOverdue) due(b builder) query.Expr {
 // declaredSince is how long locks have been declared at least, where that is
 // long enough to be overdue. Each lock is looked at once: at the first of a
 // ladder of times that is longer than it is given. A rollout that leaves a
-// short gap does not begin the wait anew (J13).
+// short gap does not restart the wait (J13).
 func (k *JobOverdue) declaredSince(b builder) query.Expr {
 	s, interval := b.scope, b.scope.Metric(catalog.ExpectedInterval, single)
 	window := query.Expr(b.gap().String())

@@ -22,7 +22,7 @@ import (
 	"github.com/leaderscope/leaderscope/internal/promeval"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // variants are configurations that users are known to need.
 func variants() map[string]Config {

@@ -129,7 +129,7 @@ func leaderScenarios() []scenario {
 				leader_active{instance="i2"} 0x9 stale
 				leader_attempts_total{instance="i1"} 1x9 stale`,
 			want:  "MetricsAbsent/critical 11m.. = 1",
-			limit: "nothing is left to say that nobody leads: MetricsAbsent is for that"},
+			limit: "nothing is left to say that no replica leads: MetricsAbsent is for that"},
 		{id: "B5", name: "one of two locks is retired", every: 30 * time.Second, end: 20 * time.Minute,
 			load: `
 				leader_elector_info{mode="hold"} 1x9 stale
@@ -161,7 +161,7 @@ func leaderScenarios() []scenario {
 				up{instance="i1"} 1x40
 				up{instance="i2"} 1x9 0x30`,
 			want: "ScrapeFailing/warning 10m.. = 1"},
-		{id: "B9", name: "a target of another job is down while nobody leads", every: 30 * time.Second, end: 20 * time.Minute,
+		{id: "B9", name: "a target of another job is down while no replica leads", every: 30 * time.Second, end: 20 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x9 0x30
 				up{instance="i1"} 1x40
@@ -224,7 +224,7 @@ func leaderScenarios() []scenario {
 				up{instance="i2"} 1x80
 				up{instance="i3"} 1x80`,
 			want: "NoLeader/critical 11m45s.. = 1"},
-		{id: "C21", name: "nobody leads the locks beyond the cap", every: 15 * time.Second, end: 10 * time.Minute,
+		{id: "C21", name: "no replica leads the locks beyond the cap", every: 15 * time.Second, end: 10 * time.Minute,
 			load: `
 				leader_elector_info{mode="hold",lock_name="overflow"} 1x40
 				leader_max_leaders{lock_name="overflow"} 1x40

@@ -36,7 +36,7 @@ func backendScenarios() []scenario {
 				leader_acquired_total{instance="i1"} 3x40
 				leader_not_acquired_total{instance="i1",reason="backend_error"} 2+1x40`,
 			want: "BackendErrors/critical 2m15s.. = +Inf\nBackendErrors/warning 6m15s.. = +Inf"},
-		{id: "E6", name: "every attempt meets an error while nobody leads", every: 30 * time.Second, end: 25 * time.Minute,
+		{id: "E6", name: "every attempt meets an error while no replica leads", every: 30 * time.Second, end: 25 * time.Minute,
 			load: held + `
 				leader_attempts_total{instance="i1"} 3x9 4+1x50
 				leader_acquired_total{instance="i1"} 3x60
@@ -185,7 +185,7 @@ func leaseScenarios() []scenario {
 				leader_lease_usage_ratio_count{instance="i1"} _x20 70x60
 				leader_lease_usage_ratio_bucket{instance="i1",le="0.8"} _x20 60x60
 				leader_lease_overruns_total{instance="i1"} _x20 3x60`},
-		{id: "G6", name: "a restart in place begins its counters anew", every: 30 * time.Second, end: 60 * time.Minute,
+		{id: "G6", name: "a restart in place starts its counters again", every: 30 * time.Second, end: 60 * time.Minute,
 			load: ran + `
 				leader_attempts_total{instance="i1"} 40x20 0+1x100
 				leader_acquired_total{instance="i1"} 40x20 0+1x100

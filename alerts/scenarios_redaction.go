@@ -56,6 +56,6 @@ func redactionScenarios() []scenario {
 			load: `
 				leader_redaction_info{instance="i1",` + k1 + `} 1x100
 				leader_redaction_info{instance="i2",` + k2 + `} 1x19 stale 1x18 stale 1x18 stale 1x18`,
-			limit: "the hold begins anew whenever the replicas that are left agree"},
+			limit: "the hold starts again whenever the replicas that are left agree"},
 	}
 }

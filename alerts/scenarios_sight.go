@@ -127,7 +127,7 @@ func targetScenarios() []scenario {
 				leader_active{instance="i2"} 1x60
 				leader_active{instance="i1"} ` + strings.Repeat("0 stale ", 40) + `
 				up{instance="i1"} ` + strings.Repeat("1 0 ", 40),
-			limit: "the hold begins anew with each scrape that succeeds"},
+			limit: "the hold starts again with each scrape that succeeds"},
 		{id: "U6", name: "two Prometheus replicas find the same target down", every: 30 * time.Second, end: 20 * time.Minute,
 			load: `
 				leader_active{instance="i1",prometheus_replica="0"} 0x19 stale
