@@ -52,7 +52,7 @@ func (q queries) alerting() query.Expr {
 	return query.Op(firing(q.chosen(catalog.LockName.Name())), "or", firing(query.Equal(catalog.LockName.Name(), "")))
 }
 
-// started are the replicas that appeared, or whose counters began anew.
+// started are the replicas that appeared, or whose counters restarted.
 func (q queries) started() query.Expr {
 	by := append(q.locks.TargetLabels(), q.cfg.Scope.Holder)
 	if q.facts.Recorded {

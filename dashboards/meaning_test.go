@@ -62,8 +62,8 @@ func TestTheTableSaysWhatIsWrongWithEachLock(t *testing.T) {
 		want float64
 	}{
 		"a held lock that is led":                 {lock{mode: "hold", active: [2]string{on, off}}, stateFine},
-		"a held lock that nobody holds":           {lock{mode: "hold", active: [2]string{off, off}}, stateLeaderless},
-		"a lock for runs that nobody holds":       {lock{mode: "run", active: [2]string{off, off}}, stateFine},
+		"a held lock that no replica holds":       {lock{mode: "hold", active: [2]string{off, off}}, stateLeaderless},
+		"a lock for runs that no replica holds":   {lock{mode: "run", active: [2]string{off, off}}, stateFine},
 		"a held lock with two leaders":            {lock{mode: "hold", active: [2]string{on, on}}, stateCrowded},
 		"a lock for runs with two leaders":        {lock{mode: "run", active: [2]string{on, on}}, stateCrowded},
 		"a label that several locks share":        {lock{name: "redacted", mode: "hold", active: [2]string{on, on}}, stateFine},

@@ -28,7 +28,7 @@ func (q queries) now() row {
 func (q queries) withoutLeader() *stat.PanelBuilder {
 	return statPanel(about{
 		id: panel.Leaderless, title: "Held locks without a leader",
-		description: "Locks that replicas campaign for and nobody holds now. For a few seconds this is a failover. " +
+		description: "Locks that replicas campaign for and that no replica holds now. For a few seconds this is a failover. " +
 			"Longer means that no replica can win: look at the backend errors and at what the replicas wait for.",
 		unit: units.Short, noValue: "no held lock", width: 6, height: 3,
 		steps:   []dashboard.Threshold{base(green), from(1, red)},

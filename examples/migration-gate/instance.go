@@ -50,7 +50,7 @@ func runInstance(ctx context.Context, cfg config) error {
 	g := &gate{
 		// An advisory lock has no lease; the one declared here is the budget of
 		// a migration. The connection is not asked for signs of life, each of
-		// which would count as a renewal and give the budget anew.
+		// which would count as a renewal and renew the budget.
 		election: m.Election(lockName, instrument.LeaseDuration(cfg.budget), instrument.Backend("postgres")),
 		lock:     sqllock.NewLock(db, sqllock.PostgresTry(lockKey(cfg.schema)), 0),
 		applied:  s.applied,

@@ -13,7 +13,7 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// screen shows lines that stay, and below them a table that is drawn anew,
+// screen shows lines that stay, and below them a table that is drawn again,
 // where there is a terminal to draw on. It is safe for concurrent use.
 type screen struct {
 	out   io.Writer

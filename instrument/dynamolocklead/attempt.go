@@ -85,7 +85,7 @@ func (l *locker) takeOver(ctx context.Context, refusal error) (*dynamolock.Lock,
 	return nil, err
 }
 
-// withdraw gives back what nobody holds. If that fails too, the record is taken
+// withdraw gives back what no term holds. If that fails too, the record is taken
 // over after its lease.
 func (l *locker) withdraw(ctx context.Context, lock *dynamolock.Lock) {
 	ctx, cancel := l.detached(ctx)

@@ -21,7 +21,7 @@ const (
 	cleanUpWait = 250 * time.Millisecond
 )
 
-// withdrawals delete a key that nobody holds: its creation, or its deletion,
+// withdrawals delete a key that no replica holds: its creation, or its deletion,
 // was not answered. The key may be there, or come when the connection is back.
 // Attempts add up while the server is out of reach, and one look serves all.
 type withdrawals struct {

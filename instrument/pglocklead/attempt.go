@@ -78,7 +78,7 @@ func (l *locker) takeOver(ctx context.Context) (*pglock.Lock, error) {
 	return lock, err
 }
 
-// withdraw gives back what nobody holds. If that fails too, the record is taken
+// withdraw gives back what no term holds. If that fails too, the record is taken
 // over after its lease.
 func withdraw(ctx context.Context, client *pglock.Client, lock *pglock.Lock) {
 	_ = client.ReleaseContext(context.WithoutCancel(ctx), lock) // within a lease, by the client's own limit

@@ -276,7 +276,7 @@ func TestTerms(t *testing.T) {
 			func(t *testing.T, x *table, term *instrument.Term) {
 				time.Sleep(3 * lease)
 				if _, held := x.remaining(expect.Lock); !held {
-					t.Error("nobody holds the lock")
+					t.Error("no replica holds the lock")
 				}
 			},
 			func(t *testing.T) electtest.Series { return won(t, lease).With(renewed(9, 0, "", 0)) },

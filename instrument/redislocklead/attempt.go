@@ -56,7 +56,7 @@ func (a *attempt) late(_ *redislock.Lock, err error) {
 func (a *attempt) withdraw() { withdrawal.Run(a.ctx, 2*a.ttl, a.expire, isClosed) }
 
 // expire has the lock end at once, if it is that of the attempt: with the same
-// token redislock obtains a lock that is there anew, now for a millisecond. One
+// token redislock obtains a lock that is there again, now for a millisecond. One
 // that is free it takes for as long, and another's it leaves alone.
 func (a *attempt) expire(ctx context.Context) error {
 	_, err := a.client.Obtain(ctx, a.key, time.Millisecond, &redislock.Options{Token: a.token, Metadata: a.metadata})

@@ -174,7 +174,7 @@ func TestHowOftenAWaitingLockAsks(t *testing.T) {
 	}
 }
 
-// A request that is not answered may have won: nobody holds what it won.
+// A request that is not answered may have won: no term holds what it won.
 func TestWhatAnUnansweredRequestWonIsGivenBack(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -204,7 +204,7 @@ func TestWhatAnUnansweredRequestWonIsGivenBack(t *testing.T) {
 			}
 			time.Sleep(c.free)
 			if left, there := r.remaining(key); there {
-				t.Errorf("nobody holds the lock, and it lives for %v more", left)
+				t.Errorf("no replica holds the lock, and it lives for %v more", left)
 			}
 		})
 	}
@@ -228,7 +228,7 @@ func TestARequestThatArrivesLateIsWithdrawn(t *testing.T) {
 		}
 		time.Sleep(2 * s)
 		if left, there := r.remaining(key); there {
-			t.Errorf("nobody holds the lock, and it lives for %v more", left)
+			t.Errorf("no replica holds the lock, and it lives for %v more", left)
 		}
 	})
 }
@@ -251,7 +251,7 @@ func TestTheCallerCancelsInTheInstantOfWinning(t *testing.T) {
 			}
 		}
 		if left, there := r.remaining(key); there {
-			t.Errorf("nobody holds the lock, and it lives for %v more", left)
+			t.Errorf("no replica holds the lock, and it lives for %v more", left)
 		}
 	})
 }

@@ -170,7 +170,7 @@ func TestErrorsOfTheProgram(t *testing.T) {
 	}
 }
 
-// A request that is not answered may have won: nobody holds what it won.
+// A request that is not answered may have won: no term holds what it won.
 func TestWhatAnUnansweredRequestWonIsGivenBack(t *testing.T) {
 	long := []redsync.Option{redsync.WithExpiry(time.Hour)}
 	for _, c := range []struct {
@@ -204,7 +204,7 @@ func TestWhatAnUnansweredRequestWonIsGivenBack(t *testing.T) {
 				time.Sleep(c.free)
 				for _, n := range all {
 					if left, there := (nodes{n}).remaining(key); there {
-						t.Errorf("nobody holds the lock, and it lives for %v more", left)
+						t.Errorf("no replica holds the lock, and it lives for %v more", left)
 					}
 				}
 			})
@@ -312,7 +312,7 @@ func TestTheCallerCancelsInTheInstantOfWinning(t *testing.T) {
 				}
 			}
 			if left, there := all.remaining(key); there {
-				t.Errorf("nobody holds the lock, and it lives for %v more", left)
+				t.Errorf("no replica holds the lock, and it lives for %v more", left)
 			}
 		})
 	}

@@ -27,7 +27,7 @@ func (h *holding) lease(autoRenew bool) instrument.Lease {
 }
 
 // renew extends the lock. After a release it sends nothing: with
-// redsync.WithSetNXOnExtend it would take the lock anew.
+// redsync.WithSetNXOnExtend it would take the lock again.
 func (h *holding) renew(ctx context.Context) error {
 	return h.call(ctx, func() (bool, error) {
 		if h.returned {

@@ -137,7 +137,7 @@ func TestALockThatIsWonWhenTheCallerHasGivenUpIsGivenBack(t *testing.T) {
 			time.Sleep(s)
 			synctest.Wait()
 			if l.holds(name) {
-				t.Error("nobody holds the lock, and it is taken")
+				t.Error("no replica holds the lock, and it is taken")
 			}
 		})
 	}

@@ -29,7 +29,7 @@ const (
 	Locks           = 13 // table of locks
 	Overruns        = 14 // terms past their lease
 	Instrumentation = 15 // targets, label policy, overflow
-	Leaderless      = 16 // how many held locks nobody holds
+	Leaderless      = 16 // how many held locks no replica holds
 	Crowded         = 17 // how many locks have too many leaders
 	NearLease       = 18 // how many locks came near or past their lease
 	BackendTrouble  = 19 // how many locks meet backend errors

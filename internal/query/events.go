@@ -46,7 +46,7 @@ func (s Scope) NearLease(window string) Expr {
 // nearLeaseClassic subtracts two deltas, which are extrapolated alike because
 // their samples have the same times. Increases are not: they are cut where the
 // series would fall below zero, so their difference would not be 0 when it is.
-// Deltas do not see a process that began anew or a histogram that began with
+// Deltas do not see a process that restarted or a histogram that began with
 // its first observation; both have no past to subtract (G6, G11).
 func (s Scope) nearLeaseClassic(window string) Expr {
 	count, good := s.Count(catalog.LeaseUsageRatio), s.goodUse()

@@ -64,7 +64,7 @@ func (f Facts) Held(e Expr) Expr { return Op(e, "and", f.Mode(catalog.ModeHold))
 func (f Facts) Run(e Expr) Expr { return Op(e, "unless", f.Mode(catalog.ModeHold)) }
 
 // Leaderless keeps the locks that somebody should hold and nobody does. In run
-// mode a lock that nobody holds is the normal case.
+// mode a lock that no replica holds is the normal case.
 func (f Facts) Leaderless() Expr {
 	if f.Recorded {
 		return Op(f.Mode(catalog.ModeHold), "==", Number(0))

@@ -104,8 +104,8 @@ func (f Facts) RecordedJobUsage() string {
 	return recordedName("job", catalog.LeaseUsageRatio, "increase"+f.RateWindow)
 }
 
-// RecordedReplicaResets is the name of how often counters of a replica began
-// anew lately: it is there for each replica, and names no lock.
+// RecordedReplicaResets is the name of how often counters of a replica
+// restarted lately: it is there for each replica, and names no lock.
 func (f Facts) RecordedReplicaResets() string {
 	return recordedName("replica", catalog.Attempts, "resets"+f.RateWindow)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // row is a line of the README's table of libraries.
-type row struct{ library, line, folder string }
+type row struct{ name, line, folder string }
 
 func (r row) adapter() string { return filepath.Base(r.folder) }
 
@@ -49,7 +49,7 @@ func rows() (all []row, err error) {
 func program(r row) (string, error) {
 	text, err := os.ReadFile(filepath.Join("testdata", "programs", r.adapter()+".go"))
 	if err != nil {
-		return "", fmt.Errorf("the line of %s in README.md needs a program around it: %w", r.library, err)
+		return "", fmt.Errorf("the line of %s in README.md needs a program around it: %w", r.name, err)
 	}
 	const here = "LINE"
 	if strings.Count(string(text), here) != 1 {

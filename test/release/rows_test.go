@@ -16,7 +16,7 @@ func TestEachLineOfTheReadmesTableCompiles(t *testing.T) {
 	used := map[string]bool{}
 	for _, r := range all {
 		if _, err := os.Stat(filepath.Join(root, r.folder)); err != nil {
-			t.Errorf("%s: %v", r.library, err)
+			t.Errorf("%s: %v", r.name, err)
 		}
 		if used[r.adapter()] {
 			t.Errorf("%s has two lines", r.adapter())
