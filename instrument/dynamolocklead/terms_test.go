@@ -186,6 +186,21 @@ func TestTerms(t *testing.T) {
 			},
 		},
 		{
+			"the holder's own heartbeat, when heartbeats have failed until it is almost too late, keeps the lock",
+			func(t *testing.T, x *table, term *instrument.Term) {
+				x.fail(errReset)
+				time.Sleep(lease * 7 / 8)
+				x.fail(nil)
+				if err := term.Renew(t.Context()); err != nil {
+					t.Error(err)
+				}
+				time.Sleep(lease / 8) // a heartbeat, since a tenth of the lease would have been left
+			},
+			func(t *testing.T) electtest.Series {
+				return won(t, lease*9/10).With(renewed(2, 4, "error", 0)).With(electtest.Series{"leader_lease_usage_ratio_sum": 0.9})
+			},
+		},
+		{
 			"a heartbeat is written and its answer is lost: the library looks, and knows its record",
 			func(_ *testing.T, x *table, _ *instrument.Term) {
 				x.change(func(x *table) { x.lost = 1 })

@@ -158,11 +158,10 @@ func (h *holding) keep(ctx context.Context) {
 	defer close(h.stopped)
 	lease := h.l.lease
 	for next := h.Expiry().Add(-2 * lease / 3); ; {
-		last := h.Expiry().Add(-lease / 10)
-		if !sleepUntil(ctx, earlier(next, last)) {
+		if !sleepUntil(ctx, earlier(next, h.Expiry().Add(-lease/10))) {
 			return
 		}
-		sent := time.Now()
+		sent, last := time.Now(), h.Expiry().Add(-lease/10) // the holder may have moved it
 		if !sent.Before(last) {
 			h.lose(errGaveUp)
 			return
