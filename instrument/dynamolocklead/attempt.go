@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"cirello.io/dynamolock/v2"
+
+	"github.com/leaderscope/leaderscope/instrument/internal/interruptible"
 )
 
 // take wins the lock.
@@ -31,29 +33,15 @@ func (l *locker) once(ctx context.Context) (*dynamolock.Lock, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	type answer struct {
-		lock *dynamolock.Lock
-		err  error
-	}
-	answers := make(chan answer)
-	go func() {
+	return interruptible.Call(ctx, func() (*dynamolock.Lock, error) {
 		detached, cancel := l.detached(ctx)
 		defer cancel()
-		lock, err := l.client.AcquireLockWithContext(detached, l.key, append(l.opts[:len(l.opts):len(l.opts)], dynamolock.FailIfLocked())...)
-		select {
-		case answers <- answer{lock, err}:
-		case <-ctx.Done():
-			if err == nil {
-				l.withdraw(ctx, lock)
-			}
+		return l.client.AcquireLockWithContext(detached, l.key, append(l.opts[:len(l.opts):len(l.opts)], dynamolock.FailIfLocked())...)
+	}, func(late *dynamolock.Lock, err error) {
+		if err == nil {
+			l.withdraw(ctx, late)
 		}
-	}()
-	select {
-	case a := <-answers:
-		return a.lock, a.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	})
 }
 
 // detached is for requests that are not cut short. The library sets them no

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"cirello.io/pglock"
+
+	"github.com/leaderscope/leaderscope/instrument/internal/interruptible"
 )
 
 // take wins the lock. Beside ErrNotAcquired the library returns a lock that is
@@ -44,28 +46,14 @@ func (l *locker) once(ctx context.Context) (*pglock.Lock, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	type answer struct {
-		lock *pglock.Lock
-		err  error
-	}
-	answers := make(chan answer)
-	go func() {
-		detached := context.WithoutCancel(ctx) // the client's own limit is a lease
-		lock, err := l.acquire(detached, append(l.opts[:len(l.opts):len(l.opts)], pglock.FailIfLocked())...)
-		select {
-		case answers <- answer{lock, err}:
-		case <-ctx.Done():
-			if err == nil {
-				withdraw(detached, l.client, lock)
-			}
+	detached := context.WithoutCancel(ctx) // the client's own limit is a lease
+	return interruptible.Call(ctx, func() (*pglock.Lock, error) {
+		return l.acquire(detached, append(l.opts[:len(l.opts):len(l.opts)], pglock.FailIfLocked())...)
+	}, func(late *pglock.Lock, err error) {
+		if err == nil {
+			withdraw(detached, l.client, late)
 		}
-	}()
-	select {
-	case a := <-answers:
-		return a.lock, a.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	})
 }
 
 // takeOver takes the lock of a holder that died. The library does so in a call
