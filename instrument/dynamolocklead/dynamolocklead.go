@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"time"
 
 	"cirello.io/dynamolock/v2"
@@ -12,6 +11,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/internal/keeper"
 )
 
 // NewLock waits for its turn until its context ends. The client looks once a
@@ -54,10 +54,9 @@ type locker struct {
 	refusals refusals
 }
 
-// Acquire takes the lock. A win that took long is followed by a heartbeat,
-// since the library does not tell when it sent the request that won.
+// Acquire takes the lock. Its lease has no token: the record version is random.
 func (l *locker) Acquire(ctx context.Context) (instrument.Lease, error) {
-	if err := l.invalid(); err != nil {
+	if err := keeper.CheckLease("dynamolock", l.client, l.lease); err != nil {
 		return nil, err
 	}
 	asked := time.Now()
@@ -65,38 +64,11 @@ func (l *locker) Acquire(ctx context.Context) (instrument.Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := newHolding(l, lock, asked.Add(l.lease))
-	if time.Since(asked) > l.lease/10 {
-		if err := h.Renew(ctx); err != nil {
-			go h.abandon(ctx)
-			return nil, fmt.Errorf("leaderscope: dynamolock: heartbeat after the lock was won: %w", err)
-		}
+	lease, err := keeper.Hold(ctx, &holding{l: l, lock: lock}, asked, l.lease)
+	if err != nil {
+		return nil, fmt.Errorf("leaderscope: dynamolock: heartbeat after the lock was won: %w", err)
 	}
-	return h.start(), nil
-}
-
-func (l *locker) invalid() error {
-	switch {
-	case l.client == nil:
-		return errors.New("leaderscope: dynamolock: the client is nil")
-	case l.lease <= 0:
-		return fmt.Errorf("leaderscope: dynamolock: lease is %v, want that of dynamolock.WithLeaseDuration", l.lease)
-	}
-	if own := leaseOf(l.client); own != 0 && own != l.lease {
-		return fmt.Errorf("leaderscope: dynamolock: lease is %v and the client's %v; give both the same by dynamolock.WithLeaseDuration", l.lease, own)
-	}
-	return nil
-}
-
-// leaseOf is the length that the client was made with, which it tells nobody; 0
-// if a version keeps it elsewhere. A lease end that is computed from another
-// length is wrong, and nothing else would show that.
-func leaseOf(client *dynamolock.Client) time.Duration {
-	f := reflect.ValueOf(client).Elem().FieldByName("leaseDuration")
-	if !f.IsValid() || f.Type() != reflect.TypeFor[time.Duration]() {
-		return 0
-	}
-	return time.Duration(f.Int())
+	return lease, nil
 }
 
 // Classify names the reason of an error. A deadline is the caller's, which the

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"time"
 
 	"cirello.io/pglock"
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/classify"
+	"github.com/leaderscope/leaderscope/instrument/internal/keeper"
 )
 
 // NewLock waits for its turn until its context ends. The client looks again
@@ -43,10 +43,9 @@ type locker struct {
 	last   sight
 }
 
-// Acquire takes the lock. A win that took long is followed by a heartbeat,
-// since the library does not tell when it sent the request that won.
+// Acquire takes the lock.
 func (l *locker) Acquire(ctx context.Context) (instrument.Lease, error) {
-	if err := l.invalid(); err != nil {
+	if err := keeper.CheckLease("pglock", l.client, l.lease); err != nil {
 		return nil, err
 	}
 	asked := time.Now()
@@ -54,38 +53,12 @@ func (l *locker) Acquire(ctx context.Context) (instrument.Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := newHolding(l, lock, asked.Add(l.lease))
-	if time.Since(asked) > l.lease/10 {
-		if err := h.Renew(ctx); err != nil {
-			go h.abandon(ctx)
-			return nil, fmt.Errorf("leaderscope: pglock: heartbeat after the lock was won: %w", err)
-		}
+	token := instrument.Token(uint64(lock.RecordVersionNumber())) // from a sequence: each holder's is higher than those before
+	lease, err := keeper.Hold(ctx, &holding{l: l, lock: lock}, asked, l.lease, token)
+	if err != nil {
+		return nil, fmt.Errorf("leaderscope: pglock: heartbeat after the lock was won: %w", err)
 	}
-	return h.start(), nil
-}
-
-func (l *locker) invalid() error {
-	switch {
-	case l.client == nil:
-		return errors.New("leaderscope: pglock: the client is nil")
-	case l.lease <= 0:
-		return fmt.Errorf("leaderscope: pglock: lease is %v, want that of pglock.WithLeaseDuration", l.lease)
-	}
-	if own := leaseOf(l.client); own != 0 && own != l.lease {
-		return fmt.Errorf("leaderscope: pglock: lease is %v and the client's %v; give both the same by pglock.WithLeaseDuration", l.lease, own)
-	}
-	return nil
-}
-
-// leaseOf is the length that the client was made with, which it tells nobody; 0
-// if a version keeps it elsewhere. A lease end that is computed from another
-// length is wrong, and nothing else would show that.
-func leaseOf(client *pglock.Client) time.Duration {
-	f := reflect.ValueOf(client).Elem().FieldByName("leaseDuration")
-	if !f.IsValid() || f.Type() != reflect.TypeFor[time.Duration]() {
-		return 0
-	}
-	return time.Duration(f.Int())
+	return lease, nil
 }
 
 // queryCanceled is the SQLSTATE of a statement that was cut short.

@@ -2,6 +2,7 @@ package redislocklead
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/internal/interruptible"
 	"github.com/leaderscope/leaderscope/instrument/internal/keeper"
 )
+
+var errClosed = fmt.Errorf("client was closed: %w", context.Canceled)
 
 // holding is a lock that was won.
 type holding struct {
@@ -32,10 +35,19 @@ func (h *holding) lease() instrument.Lease {
 		instrument.RenewWith(h.renew),
 	}
 	if h.autoRenew {
-		k := keeper.Keeper{Length: h.ttl, Expiry: h.expiry, Renew: h.renew, Closed: isClosed}
+		k := keeper.Keeper{Length: h.ttl, Expiry: h.expiry, Renew: h.renew, Ends: endsTerm}
 		opts = append(opts, instrument.WatchWith(k.Watch))
 	}
 	return instrument.NewLease(h.release, opts...)
+}
+
+// endsTerm ends the term as canceled when the program has closed the client:
+// nothing can be renewed then.
+func endsTerm(err error) error {
+	if isClosed(err) {
+		return errClosed
+	}
+	return nil
 }
 
 func (h *holding) expiry() time.Time {

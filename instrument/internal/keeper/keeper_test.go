@@ -177,7 +177,12 @@ func (v *server) win(t *testing.T, m *instrument.Middleware) *instrument.Term {
 	v.end = v.won.Add(lease)
 	k := Keeper{
 		Length: lease, Expiry: v.expiry, Renew: v.renew,
-		Closed: func(err error) bool { return errors.Is(err, errClient) },
+		Ends: func(err error) error {
+			if errors.Is(err, errClient) {
+				return context.Canceled
+			}
+			return nil
+		},
 	}
 	lease := instrument.NewLease(nil, instrument.ExpiryFrom(k.Expiry), instrument.RenewWith(v.renew), instrument.WatchWith(k.Watch))
 	term, err := m.Election(expect.Lock).Acquire(t.Context(), electtest.Wins(lease))
