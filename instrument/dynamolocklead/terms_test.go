@@ -291,6 +291,26 @@ func TestHeartbeatsDoNotDependOnTelemetry(t *testing.T) {
 	})
 }
 
+func TestNoHeartbeatIsSentOnceTheRecordIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, m := newTable(), expect.Middleware(t)
+		term, err := m.Election(expect.Lock).Acquire(t.Context(), x.lock(t, expect.Lock))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.remove(expect.Lock)
+		<-term.Context().Done()
+		x.change(func(x *table) { x.sent = 0 })
+		time.Sleep(lease)
+		x.change(func(x *table) {
+			if x.sent != 0 {
+				t.Errorf("%d requests after the term's end", x.sent)
+			}
+		})
+		_ = term.Release(t.Context())
+	})
+}
+
 func TestAClientThatIsClosedEndsTheTermWithTheNextHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x, m := newTable(), expect.Middleware(t)
