@@ -21,33 +21,7 @@ const (
 	lease = 60 * s
 )
 
-// gives builds callers' contexts.
-type gives = func(context.Context) (context.Context, context.CancelFunc)
-
-func forEver(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithCancel(ctx)
-}
-
-func within(d time.Duration) gives {
-	return func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, d) }
-}
-
-func cancels(after time.Duration) gives {
-	return func(ctx context.Context) (context.Context, context.CancelFunc) {
-		ctx, cancel := context.WithCancel(ctx)
-		time.AfterFunc(after, cancel)
-		return ctx, cancel
-	}
-}
-
 func twice() redislock.RetryStrategy { return redislock.LimitRetry(redislock.LinearBackoff(5*s), 2) }
-
-func lost(reason string, after time.Duration) electtest.Series {
-	return electtest.Series{
-		"leader_attempts_total": 1, `leader_not_acquired_total{reason="` + reason + `"}`: 1,
-		"leader_acquire_duration_seconds_count": 1, "leader_acquire_duration_seconds_sum": after.Seconds(),
-	}
-}
 
 func TestAttemptsThatDoNotWin(t *testing.T) {
 	const once = 2 * way
@@ -56,25 +30,25 @@ func TestAttemptsThatDoNotWin(t *testing.T) {
 		fault  fault // of a server on which another holds the lock
 		waits  bool
 		opts   []Option
-		caller gives
+		caller expect.Caller
 		err    error // nil: any
 		want   electtest.Series
 	}{
-		{"another holds the lock", none, false, nil, forEver, redislock.ErrNotObtained, lost("contended", once)},
-		{"another holds the lock until the caller's deadline", none, true, nil, within(20 * s), context.DeadlineExceeded, lost("timeout", 20*s)},
-		{"another holds the lock until the caller cancels", none, true, nil, cancels(20 * s), context.Canceled, lost("canceled", 20*s)},
-		{"another holds the lock for longer than the strategy lasts", none, true, []Option{WithRetry(twice)}, forEver, redislock.ErrNotObtained, lost("contended", 3*once+10*s)},
-		{"a strategy is for a lock that waits", none, false, []Option{WithRetry(twice)}, forEver, redislock.ErrNotObtained, lost("contended", once)},
-		{"the server does not answer, which is no contention", silent, false, nil, forEver, context.DeadlineExceeded, lost("backend_error", lease)},
-		{"the server does not answer one that waits", silent, true, nil, forEver, context.DeadlineExceeded, lost("backend_error", lease)},
-		{"requests do not arrive", deaf, false, nil, forEver, context.DeadlineExceeded, lost("backend_error", lease)},
-		{"the server does not answer until the caller's deadline", silent, false, nil, within(s), context.DeadlineExceeded, lost("timeout", s)},
-		{"the server does not answer until the caller cancels", silent, true, nil, cancels(s), context.Canceled, lost("canceled", s)},
-		{"the caller has given up before", none, true, nil, cancels(-1), context.Canceled, lost("canceled", 0)},
-		{"the connection is refused", refused, true, nil, forEver, nil, lost("backend_error", 0)},
-		{"the connection ends before the answer", ended, false, nil, forEver, nil, lost("backend_error", way)},
-		{"the server refuses to write", readOnly, true, nil, forEver, answer("READONLY You can't write against a read only replica."), lost("backend_error", 0)},
-		{"the program has closed the client", closed, true, nil, forEver, redis.ErrClosed, lost("backend_error", 0)},
+		{"another holds the lock", none, false, nil, expect.ForEver, redislock.ErrNotObtained, expect.NotAcquired("contended", once)},
+		{"another holds the lock until the caller's deadline", none, true, nil, expect.Within(20 * s), context.DeadlineExceeded, expect.NotAcquired("timeout", 20*s)},
+		{"another holds the lock until the caller cancels", none, true, nil, expect.Cancels(20 * s), context.Canceled, expect.NotAcquired("canceled", 20*s)},
+		{"another holds the lock for longer than the strategy lasts", none, true, []Option{WithRetry(twice)}, expect.ForEver, redislock.ErrNotObtained, expect.NotAcquired("contended", 3*once+10*s)},
+		{"a strategy is for a lock that waits", none, false, []Option{WithRetry(twice)}, expect.ForEver, redislock.ErrNotObtained, expect.NotAcquired("contended", once)},
+		{"the server does not answer, which is no contention", silent, false, nil, expect.ForEver, context.DeadlineExceeded, expect.NotAcquired("backend_error", lease)},
+		{"the server does not answer one that waits", silent, true, nil, expect.ForEver, context.DeadlineExceeded, expect.NotAcquired("backend_error", lease)},
+		{"requests do not arrive", deaf, false, nil, expect.ForEver, context.DeadlineExceeded, expect.NotAcquired("backend_error", lease)},
+		{"the server does not answer until the caller's deadline", silent, false, nil, expect.Within(s), context.DeadlineExceeded, expect.NotAcquired("timeout", s)},
+		{"the server does not answer until the caller cancels", silent, true, nil, expect.Cancels(s), context.Canceled, expect.NotAcquired("canceled", s)},
+		{"the caller has given up before", none, true, nil, expect.Cancels(-1), context.Canceled, expect.NotAcquired("canceled", 0)},
+		{"the connection is refused", refused, true, nil, expect.ForEver, nil, expect.NotAcquired("backend_error", 0)},
+		{"the connection ends before the answer", ended, false, nil, expect.ForEver, nil, expect.NotAcquired("backend_error", way)},
+		{"the server refuses to write", readOnly, true, nil, expect.ForEver, answer("READONLY You can't write against a read only replica."), expect.NotAcquired("backend_error", 0)},
+		{"the program has closed the client", closed, true, nil, expect.ForEver, redis.ErrClosed, expect.NotAcquired("backend_error", 0)},
 	} {
 		expect.Bubble(t, c.name, func(t *testing.T) {
 			m, r := expect.Middleware(t), newServer()
@@ -112,7 +86,7 @@ func TestErrorsOfTheProgram(t *testing.T) {
 			if _, err := m.Election(expect.Lock).Acquire(t.Context(), c.a); err == nil || err.Error() != c.want {
 				t.Errorf("got %v", err)
 			}
-			expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(lost("unknown", 0)))
+			expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired("unknown", 0)))
 		})
 	}
 }
@@ -129,7 +103,7 @@ func TestAPanicOfTheClientPassesThrough(t *testing.T) {
 			}()
 			_, _ = m.Election(expect.Lock).Acquire(t.Context(), r.elector(t, key, lease, false))
 		}()
-		expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(lost("panic", 0)))
+		expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired("panic", 0)))
 	})
 }
 
@@ -180,16 +154,16 @@ func TestWhatAnUnansweredRequestWonIsGivenBack(t *testing.T) {
 		name   string
 		fault  fault
 		ttl    time.Duration
-		caller gives
+		caller expect.Caller
 		repair time.Duration // after which the server answers again
 		free   time.Duration // from the attempt until the lock must be free
 		want   electtest.Series
 	}{
-		{"the answer is lost", silent, lease, forEver, lease / 2, lease, lost("backend_error", lease)},
-		{"the answer is lost, and the caller's deadline passes", silent, time.Hour, within(5 * s), 7 * s, readTimeout + 2*s, lost("timeout", 5*s)},
-		{"the connection ends", ended, time.Hour, forEver, 1, 2 * s, lost("backend_error", way)},
-		{"the connection ends, and Redis is away for ten minutes", ended, time.Hour, forEver, 10 * time.Minute, 11 * time.Minute, lost("backend_error", way)},
-		{"the caller cancels while the answer is on its way", none, time.Hour, cancels(3 * way / 2), 1, 2 * s, lost("canceled", 3*way/2)},
+		{"the answer is lost", silent, lease, expect.ForEver, lease / 2, lease, expect.NotAcquired("backend_error", lease)},
+		{"the answer is lost, and the caller's deadline passes", silent, time.Hour, expect.Within(5 * s), 7 * s, readTimeout + 2*s, expect.NotAcquired("timeout", 5*s)},
+		{"the connection ends", ended, time.Hour, expect.ForEver, 1, 2 * s, expect.NotAcquired("backend_error", way)},
+		{"the connection ends, and Redis is away for ten minutes", ended, time.Hour, expect.ForEver, 10 * time.Minute, 11 * time.Minute, expect.NotAcquired("backend_error", way)},
+		{"the caller cancels while the answer is on its way", none, time.Hour, expect.Cancels(3 * way / 2), 1, 2 * s, expect.NotAcquired("canceled", 3*way/2)},
 	} {
 		expect.Bubble(t, c.name, func(t *testing.T) {
 			m, r := expect.Middleware(t), newServer()
@@ -241,7 +215,7 @@ func TestTheCallerCancelsInTheInstantOfWinning(t *testing.T) {
 		time.AfterFunc(2*way, cancel)
 		term, err := m.Election(expect.Lock).Acquire(ctx, r.elector(t, key, lease, false))
 		if err != nil {
-			expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(lost("canceled", 2*way)))
+			expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired("canceled", 2*way)))
 			time.Sleep(2 * s)
 		} else {
 			want := won(t).With(electtest.Series{"leader_active": 1, "leader_lease_headroom_seconds": (lease - 2*way).Seconds(), "leader_lease_expiry_timestamp_seconds": unix(r, key) - way.Seconds()})

@@ -18,46 +18,7 @@ const once = 2 * way // a request and its answer
 
 // won is what an election shows that has won a free lock.
 func won(t *testing.T, opts ...instrument.ElectionOption) electtest.Series {
-	return expect.Fresh(t, opts...).With(electtest.Series{
-		"leader_attempts_total": 1, "leader_acquired_total": 1,
-		"leader_acquire_duration_seconds_count": 1, "leader_acquire_duration_seconds_sum": once.Seconds(),
-		"leader_lease_duration_seconds": lease.Seconds(), "leader_lease_overruns_total": 0,
-	})
-}
-
-// open adds what a term shows that is open until then.
-func open(end time.Time) electtest.Series {
-	return electtest.Series{
-		"leader_active": 1, "leader_lease_headroom_seconds": time.Until(end).Seconds(),
-		"leader_lease_expiry_timestamp_seconds": float64(end.UnixNano()) / 1e9,
-	}
-}
-
-func over(cause string, held time.Duration) electtest.Series {
-	return electtest.Series{
-		`leader_terms_ended_total{cause="` + cause + `"}`: 1,
-		"leader_execution_duration_seconds_count":         1, "leader_execution_duration_seconds_sum": held.Seconds(),
-	}
-}
-
-func renewals(result string, n int, took time.Duration) electtest.Series {
-	return electtest.Series{
-		`leader_renewals_total{result="` + result + `"}`: float64(n),
-		"leader_renewal_duration_seconds_count":          float64(n), "leader_renewal_duration_seconds_sum": took.Seconds(),
-	}
-}
-
-// used is by what share of the lease renewals and the release came.
-func used(shares ...time.Duration) electtest.Series {
-	sum := 0.
-	for _, d := range shares {
-		sum += d.Seconds() / lease.Seconds()
-	}
-	return electtest.Series{"leader_lease_usage_ratio_count": float64(len(shares)), "leader_lease_usage_ratio_sum": sum}
-}
-
-func released(result string) electtest.Series {
-	return electtest.Series{`leader_releases_total{result="` + result + `"}`: 1}
+	return expect.Fresh(t, opts...).With(expect.Acquired(once)).With(expect.Length(lease))
 }
 
 // A term is won at 0, on a server that begins to answer after 40 ms.
@@ -91,7 +52,7 @@ func TestTerms(t *testing.T) {
 		{
 			"the lease counts from before the request",
 			func(*testing.T, *server, *instrument.Term, time.Time) { time.Sleep(10 * s) },
-			func(asked time.Time) []electtest.Series { return []electtest.Series{open(asked.Add(lease))} }, "ours",
+			func(asked time.Time) []electtest.Series { return []electtest.Series{expect.Open(asked.Add(lease))} }, "ours",
 		},
 		{
 			"the holder renews",
@@ -101,7 +62,7 @@ func TestTerms(t *testing.T) {
 				time.Sleep(10*s - once)
 			},
 			func(asked time.Time) []electtest.Series {
-				return []electtest.Series{open(asked.Add(20*s + lease)), renewals("ok", 1, once), used(20*s + once)}
+				return []electtest.Series{expect.Open(asked.Add(20*s + lease)), expect.Renewals("ok", 1, once), expect.Used(lease, 20*s+once)}
 			}, "ours",
 		},
 		{
@@ -112,7 +73,7 @@ func TestTerms(t *testing.T) {
 				renew(t, term, 500*time.Millisecond, context.DeadlineExceeded)
 			},
 			func(asked time.Time) []electtest.Series {
-				return []electtest.Series{open(asked.Add(lease)), renewals("timeout", 1, 500*time.Millisecond)}
+				return []electtest.Series{expect.Open(asked.Add(lease)), expect.Renewals("timeout", 1, 500*time.Millisecond)}
 			}, "ours",
 		},
 		{
@@ -127,7 +88,7 @@ func TestTerms(t *testing.T) {
 				r.breaks(none)
 			},
 			func(asked time.Time) []electtest.Series {
-				return []electtest.Series{open(asked.Add(lease)), renewals("canceled", 1, s)}
+				return []electtest.Series{expect.Open(asked.Add(lease)), expect.Renewals("canceled", 1, s)}
 			}, "ours",
 		},
 		{
@@ -140,7 +101,7 @@ func TestTerms(t *testing.T) {
 				r.breaks(none)
 			},
 			func(asked time.Time) []electtest.Series {
-				return []electtest.Series{open(asked.Add(lease)), renewals("error", 1, 0)}
+				return []electtest.Series{expect.Open(asked.Add(lease)), expect.Renewals("error", 1, 0)}
 			}, "ours",
 		},
 		{
@@ -152,7 +113,7 @@ func TestTerms(t *testing.T) {
 				release(t, term, s, redislock.ErrLockNotHeld)
 			},
 			func(time.Time) []electtest.Series {
-				return []electtest.Series{over("lost", 10*s), renewals("lost", 1, once), released("not_owner")}
+				return []electtest.Series{expect.Ended("lost", 10*s), expect.Renewals("lost", 1, once), expect.Released("not_owner")}
 			}, "",
 		},
 		{
@@ -164,7 +125,7 @@ func TestTerms(t *testing.T) {
 				release(t, term, s, redislock.ErrLockNotHeld)
 			},
 			func(time.Time) []electtest.Series {
-				return []electtest.Series{over("lost", 10*s), renewals("lost", 1, once), released("not_owner")}
+				return []electtest.Series{expect.Ended("lost", 10*s), expect.Renewals("lost", 1, once), expect.Released("not_owner")}
 			}, "another",
 		},
 		{
@@ -175,7 +136,7 @@ func TestTerms(t *testing.T) {
 				release(t, term, s, redislock.ErrLockNotHeld)
 			},
 			func(time.Time) []electtest.Series {
-				return []electtest.Series{over("lost", 10*s-once), used(10 * s), released("not_owner")}
+				return []electtest.Series{expect.Ended("lost", 10*s-once), expect.Used(lease, 10*s), expect.Released("not_owner")}
 			}, "another",
 		},
 		{
@@ -187,7 +148,7 @@ func TestTerms(t *testing.T) {
 				renew(t, term, s, nil)
 			},
 			func(asked time.Time) []electtest.Series {
-				return []electtest.Series{open(asked.Add(14*s + lease)), renewals("ok", 1, once), used(14*s + once)}
+				return []electtest.Series{expect.Open(asked.Add(14*s + lease)), expect.Renewals("ok", 1, once), expect.Used(lease, 14*s+once)}
 			}, "ours",
 		},
 		{
@@ -199,7 +160,7 @@ func TestTerms(t *testing.T) {
 				renew(t, term, s, redislock.ErrNotObtained)
 			},
 			func(time.Time) []electtest.Series {
-				return []electtest.Series{over("lost", 16*s), renewals("lost", 1, once)}
+				return []electtest.Series{expect.Ended("lost", 16*s), expect.Renewals("lost", 1, once)}
 			}, "",
 		},
 		{
@@ -209,7 +170,7 @@ func TestTerms(t *testing.T) {
 				release(t, term, s, nil)
 			},
 			func(time.Time) []electtest.Series {
-				return []electtest.Series{over("released", 10*s-once), used(10 * s), released("ok")}
+				return []electtest.Series{expect.Ended("released", 10*s-once), expect.Used(lease, 10*s), expect.Released("ok")}
 			}, "",
 		},
 		{
@@ -221,7 +182,7 @@ func TestTerms(t *testing.T) {
 				release(t, term, s, redislock.ErrLockNotHeld)
 			},
 			func(time.Time) []electtest.Series {
-				return []electtest.Series{over("released", 10*s-once), used(10 * s), released("ok")}
+				return []electtest.Series{expect.Ended("released", 10*s-once), expect.Used(lease, 10*s), expect.Released("ok")}
 			}, "another",
 		},
 		{
@@ -234,7 +195,7 @@ func TestTerms(t *testing.T) {
 				release(t, term, s, nil)
 			},
 			func(time.Time) []electtest.Series {
-				return []electtest.Series{over("release_failed", 10*s-once), used(10 * s), released("error"), released("ok")}
+				return []electtest.Series{expect.Ended("release_failed", 10*s-once), expect.Used(lease, 10*s), expect.Released("error"), expect.Released("ok")}
 			}, "",
 		},
 		{
@@ -245,7 +206,7 @@ func TestTerms(t *testing.T) {
 				release(t, term, s, context.DeadlineExceeded)
 			},
 			func(time.Time) []electtest.Series {
-				return []electtest.Series{over("release_failed", 10*s-once), used(10 * s), released("error")}
+				return []electtest.Series{expect.Ended("release_failed", 10*s-once), expect.Used(lease, 10*s), expect.Released("error")}
 			}, "",
 		},
 		{
@@ -255,7 +216,7 @@ func TestTerms(t *testing.T) {
 				release(t, term, s, redislock.ErrLockNotHeld)
 			},
 			func(time.Time) []electtest.Series {
-				return []electtest.Series{over("expired", 2*lease+s), used(2*lease + s + once), released("not_owner"), {"leader_lease_overruns_total": 1}}
+				return []electtest.Series{expect.Ended("expired", 2*lease+s), expect.Used(lease, 2*lease+s+once), expect.Released("not_owner"), {"leader_lease_overruns_total": 1}}
 			}, "",
 		},
 	} {
@@ -299,7 +260,7 @@ func TestTheLeaseOfALockThatWaitedCountsFromTheRequestThatWon(t *testing.T) {
 		if waited < 100*s || waited > 102*s {
 			t.Errorf("waited for %v", waited)
 		}
-		expect.Whole(t, m, "after the win", won(t).With(open(sent.Add(lease))).With(electtest.Series{
+		expect.Whole(t, m, "after the win", won(t).With(expect.Open(sent.Add(lease))).With(electtest.Series{
 			"leader_acquire_duration_seconds_sum": waited.Seconds(),
 		}))
 		_ = term.Release(t.Context())
@@ -317,12 +278,12 @@ func TestALockThatRenewsItself(t *testing.T) {
 	}
 	// with adds renewals of another result, to those that were good before.
 	with := func(result string, failed int, took time.Duration) electtest.Series {
-		return renewals("ok", n, 0).With(used(thirds(n)...)).With(electtest.Series{
+		return expect.Renewals("ok", n, 0).With(expect.Used(lease, thirds(n)...)).With(electtest.Series{
 			`leader_renewals_total{result="` + result + `"}`: float64(failed),
 			"leader_renewal_duration_seconds_count":          float64(n + failed), "leader_renewal_duration_seconds_sum": (n*once + took).Seconds(),
 		})
 	}
-	lost := over("lost", 120*s).With(with("lost", 1, once))
+	lost := expect.Ended("lost", 120*s).With(with("lost", 1, once))
 	for _, c := range []struct {
 		name    string
 		happens func(r *server) // 105 s after the win
@@ -330,7 +291,7 @@ func TestALockThatRenewsItself(t *testing.T) {
 		want    func(asked time.Time) electtest.Series
 	}{
 		{"lives on", func(*server) {}, nil, func(asked time.Time) electtest.Series {
-			return open(asked.Add(260 * s)).With(renewals("ok", 10, 10*once)).With(used(thirds(10)...))
+			return expect.Open(asked.Add(260 * s)).With(expect.Renewals("ok", 10, 10*once)).With(expect.Used(lease, thirds(10)...))
 		}},
 		{"is deleted", func(r *server) { r.del(key) }, instrument.ErrLost, func(time.Time) electtest.Series { return lost }},
 		{"is taken by another", func(r *server) { r.set(key, "another", time.Hour) }, instrument.ErrLost, func(time.Time) electtest.Series { return lost }},
@@ -342,7 +303,7 @@ func TestALockThatRenewsItself(t *testing.T) {
 				time.AfterFunc(lease/2, func() { r.breaks(none) })
 			}, nil,
 			func(asked time.Time) electtest.Series {
-				return open(asked.Add(260 * s)).With(renewals("ok", 9, 0)).With(used(append(thirds(8), 40*s+once)...)).With(electtest.Series{
+				return expect.Open(asked.Add(260 * s)).With(expect.Renewals("ok", 9, 0)).With(expect.Used(lease, append(thirds(8), 40*s+once)...)).With(electtest.Series{
 					`leader_renewals_total{result="timeout"}`: 1,
 					"leader_renewal_duration_seconds_count":   10, "leader_renewal_duration_seconds_sum": (9*once + 20*s).Seconds(),
 				})
@@ -350,15 +311,19 @@ func TestALockThatRenewsItself(t *testing.T) {
 		},
 		{
 			"meets a server that is silent for longer", func(r *server) { r.breaks(deaf) }, instrument.ErrGaveUp,
-			func(time.Time) electtest.Series { return over("gave_up", 154*s-once).With(with("timeout", 2, 34*s)) },
+			func(time.Time) electtest.Series {
+				return expect.Ended("gave_up", 154*s-once).With(with("timeout", 2, 34*s))
+			},
 		},
 		{
 			"meets a server that refuses to write", func(r *server) { r.breaks(readOnly) }, instrument.ErrGaveUp,
-			func(time.Time) electtest.Series { return over("gave_up", 154*s-once).With(with("error", 4, 0)) },
+			func(time.Time) electtest.Series { return expect.Ended("gave_up", 154*s-once).With(with("error", 4, 0)) },
 		},
 		{
 			"has its client closed", func(r *server) { r.breaks(closed) }, context.Canceled,
-			func(time.Time) electtest.Series { return over("canceled", 120*s-once).With(with("error", 1, 0)) },
+			func(time.Time) electtest.Series {
+				return expect.Ended("canceled", 120*s-once).With(with("error", 1, 0))
+			},
 		},
 	} {
 		expect.Bubble(t, c.name, func(t *testing.T) {

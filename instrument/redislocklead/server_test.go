@@ -12,7 +12,6 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/bsm/redislock"
-	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/leaderscope/leaderscope/instrument"
@@ -26,21 +25,7 @@ import (
 func inMemory(t *testing.T) (address string) {
 	t.Helper()
 	r := miniredis.RunT(t)
-	tick := time.NewTicker(10 * time.Millisecond)
-	done, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for last := time.Now(); ; {
-			select {
-			case <-done:
-				return
-			case now := <-tick.C:
-				r.FastForward(now.Sub(last))
-				last = now
-			}
-		}
-	}()
-	t.Cleanup(func() { tick.Stop(); close(done); <-stopped })
+	expect.MoveClock(t, r.FastForward)
 	return r.Addr()
 }
 
@@ -78,26 +63,9 @@ func (a *attacked) try(ttl time.Duration, opts ...Option) instrument.Acquirer {
 	return NewTryLock(redislock.New(a.far), a.key, ttl, opts...)
 }
 
-// counts compares the counters of the lock that are not 0, and leader_active.
 func (a *attacked) counts(want electtest.Series) {
 	a.Helper()
-	got := electtest.Series{}
-	for k, v := range electtest.Read(a.m, expect.Lock) {
-		if _, wanted := want[k]; wanted || v != 0 && counted(k) {
-			got[k] = v
-		}
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		a.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func counted(key string) bool {
-	switch key[:min(len(key), 16)] {
-	case "leader_not_acqui", "leader_acquired_", "leader_terms_end", "leader_renewals_", "leader_releases_", "leader_lease_ove", "leader_active":
-		return true
-	}
-	return false
+	expect.Counters(a, a.m, want)
 }
 
 // freed waits until the key is gone.

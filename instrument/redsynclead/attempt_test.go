@@ -23,32 +23,6 @@ const (
 	once  = 2 * way // a request and its answer
 )
 
-// gives builds callers' contexts.
-type gives = func(context.Context) (context.Context, context.CancelFunc)
-
-func forEver(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithCancel(ctx)
-}
-
-func within(d time.Duration) gives {
-	return func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, d) }
-}
-
-func cancels(after time.Duration) gives {
-	return func(ctx context.Context) (context.Context, context.CancelFunc) {
-		ctx, cancel := context.WithCancel(ctx)
-		time.AfterFunc(after, cancel)
-		return ctx, cancel
-	}
-}
-
-func lost(reason string, after time.Duration) electtest.Series {
-	return electtest.Series{
-		"leader_attempts_total": 1, `leader_not_acquired_total{reason="` + reason + `"}`: 1,
-		"leader_acquire_duration_seconds_count": 1, "leader_acquire_duration_seconds_sum": after.Seconds(),
-	}
-}
-
 var (
 	patient = []redsync.Option{redsync.WithExpiry(lease), redsync.WithTries(1000), redsync.WithRetryDelay(s)}
 	thrice  = []redsync.Option{redsync.WithExpiry(lease), redsync.WithTries(3), redsync.WithRetryDelay(s)}
@@ -64,25 +38,25 @@ func TestAttemptsThatDoNotWin(t *testing.T) {
 		fault  fault // of nodes on which another holds the lock
 		opts   []redsync.Option
 		waits  bool
-		caller gives
+		caller expect.Caller
 		as     any   // the type of the error
 		is     error // or one of its chain
 		want   electtest.Series
 	}{
-		{"another holds the lock", 1, none, patient, false, forEver, &taken, nil, lost("contended", failing)},
-		{"another holds the lock on three nodes", 3, none, patient, false, forEver, &taken, nil, lost("contended", failing)},
-		{"another holds the lock for as many tries as the mutex has", 1, none, thrice, true, forEver, &taken, nil, lost("contended", 3*failing+2*s)},
-		{"another holds the lock until the caller's deadline", 1, none, patient, true, within(20 * s), nil, nil, lost("timeout", 20*s)},
-		{"another holds the lock until the caller cancels", 3, none, patient, true, cancels(20 * s), nil, nil, lost("canceled", 20*s)},
-		{"the server does not answer until the caller's deadline", 1, deaf, patient, true, within(s), nil, context.DeadlineExceeded, lost("timeout", s)},
-		{"the server does not answer until the caller cancels", 3, silent, patient, false, cancels(s), nil, context.Canceled, lost("canceled", s)},
-		{"the server does not answer, which is no contention", 1, silent, patient, false, forEver, &broken, context.DeadlineExceeded, lost("backend_error", 2*(way+readTimeout))},
-		{"none of three servers answers", 3, deaf, patient, false, forEver, &broken, context.DeadlineExceeded, lost("backend_error", 2*(way+readTimeout))},
-		{"the caller has given up before", 1, none, patient, true, cancels(-1), nil, context.Canceled, lost("canceled", 0)},
-		{"the connection is refused", 1, refused, patient, false, forEver, &broken, nil, lost("backend_error", 0)},
-		{"the connection ends before the answer", 1, ended, patient, false, forEver, &broken, nil, lost("backend_error", 2*way)},
-		{"the server refuses to write", 3, readOnly, thrice, true, forEver, &broken, nil, lost("backend_error", 2*s)},
-		{"a mutex without tries", 1, none, []redsync.Option{redsync.WithTries(0)}, true, forEver, nil, redsync.ErrFailed, lost("backend_error", 0)},
+		{"another holds the lock", 1, none, patient, false, expect.ForEver, &taken, nil, expect.NotAcquired("contended", failing)},
+		{"another holds the lock on three nodes", 3, none, patient, false, expect.ForEver, &taken, nil, expect.NotAcquired("contended", failing)},
+		{"another holds the lock for as many tries as the mutex has", 1, none, thrice, true, expect.ForEver, &taken, nil, expect.NotAcquired("contended", 3*failing+2*s)},
+		{"another holds the lock until the caller's deadline", 1, none, patient, true, expect.Within(20 * s), nil, nil, expect.NotAcquired("timeout", 20*s)},
+		{"another holds the lock until the caller cancels", 3, none, patient, true, expect.Cancels(20 * s), nil, nil, expect.NotAcquired("canceled", 20*s)},
+		{"the server does not answer until the caller's deadline", 1, deaf, patient, true, expect.Within(s), nil, context.DeadlineExceeded, expect.NotAcquired("timeout", s)},
+		{"the server does not answer until the caller cancels", 3, silent, patient, false, expect.Cancels(s), nil, context.Canceled, expect.NotAcquired("canceled", s)},
+		{"the server does not answer, which is no contention", 1, silent, patient, false, expect.ForEver, &broken, context.DeadlineExceeded, expect.NotAcquired("backend_error", 2*(way+readTimeout))},
+		{"none of three servers answers", 3, deaf, patient, false, expect.ForEver, &broken, context.DeadlineExceeded, expect.NotAcquired("backend_error", 2*(way+readTimeout))},
+		{"the caller has given up before", 1, none, patient, true, expect.Cancels(-1), nil, context.Canceled, expect.NotAcquired("canceled", 0)},
+		{"the connection is refused", 1, refused, patient, false, expect.ForEver, &broken, nil, expect.NotAcquired("backend_error", 0)},
+		{"the connection ends before the answer", 1, ended, patient, false, expect.ForEver, &broken, nil, expect.NotAcquired("backend_error", 2*way)},
+		{"the server refuses to write", 3, readOnly, thrice, true, expect.ForEver, &broken, nil, expect.NotAcquired("backend_error", 2*s)},
+		{"a mutex without tries", 1, none, []redsync.Option{redsync.WithTries(0)}, true, expect.ForEver, nil, redsync.ErrFailed, expect.NotAcquired("backend_error", 0)},
 	} {
 		for _, wraps := range []bool{false, true} {
 			name := c.name
@@ -138,11 +112,11 @@ func TestAttemptsOnNodesThatDiffer(t *testing.T) {
 				t.Errorf("error %v", err)
 			}
 			if err == nil {
-				expect.Whole(t, m, "after the win", kind{}.won(t).With(open(time.Now().Add(valid-once))))
+				expect.Whole(t, m, "after the win", kind{}.won(t).With(expect.Open(time.Now().Add(valid-once))))
 				_ = term.Release(t.Context())
 				return
 			}
-			expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(lost(c.reason, 2*once)))
+			expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired(c.reason, 2*once)))
 		})
 	}
 }
@@ -165,7 +139,7 @@ func TestErrorsOfTheProgram(t *testing.T) {
 			if _, err := m.Election(expect.Lock).Acquire(t.Context(), c.a); err == nil || err.Error() != c.want {
 				t.Errorf("got %v", err)
 			}
-			expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(lost("unknown", 0)))
+			expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired("unknown", 0)))
 		})
 	}
 }
@@ -177,16 +151,16 @@ func TestWhatAnUnansweredRequestWonIsGivenBack(t *testing.T) {
 		name   string
 		kind   kind
 		fault  fault
-		caller gives
+		caller expect.Caller
 		repair time.Duration // after which the server answers again
 		free   time.Duration // from the attempt until the lock must be free
 		want   electtest.Series
 	}{
-		{"the answer is lost", kind{}, silent, within(5 * s), 7 * s, readTimeout + 2*s, lost("timeout", 5*s)},
-		{"the answer is lost while it waits", kind{waits: true}, silent, within(5 * s), 7 * s, readTimeout + 2*s, lost("timeout", 5*s)},
-		{"the connection ends", kind{}, ended, forEver, 1, 2 * s, lost("backend_error", 3*way)},
-		{"the caller cancels while the answer is on its way", kind{}, none, cancels(3 * way / 2), 1, 2 * s, lost("canceled", 3*way/2)},
-		{"the caller cancels while the answer is on its way to a mutex of the program", kind{wraps: true}, none, cancels(3 * way / 2), 1, 2 * s, lost("canceled", 3*way/2)},
+		{"the answer is lost", kind{}, silent, expect.Within(5 * s), 7 * s, readTimeout + 2*s, expect.NotAcquired("timeout", 5*s)},
+		{"the answer is lost while it waits", kind{waits: true}, silent, expect.Within(5 * s), 7 * s, readTimeout + 2*s, expect.NotAcquired("timeout", 5*s)},
+		{"the connection ends", kind{}, ended, expect.ForEver, 1, 2 * s, expect.NotAcquired("backend_error", 3*way)},
+		{"the caller cancels while the answer is on its way", kind{}, none, expect.Cancels(3 * way / 2), 1, 2 * s, expect.NotAcquired("canceled", 3*way/2)},
+		{"the caller cancels while the answer is on its way to a mutex of the program", kind{wraps: true}, none, expect.Cancels(3 * way / 2), 1, 2 * s, expect.NotAcquired("canceled", 3*way/2)},
 	} {
 		for _, count := range []int{1, 3} {
 			expect.Bubble(t, c.name, func(t *testing.T) {
@@ -303,10 +277,10 @@ func TestTheCallerCancelsInTheInstantOfWinning(t *testing.T) {
 			time.AfterFunc(once, cancel)
 			term, err := m.Election(expect.Lock).Acquire(ctx, k.elector(all.redsync(), key, patient...))
 			if err != nil { // the answer counts, or the lock is given back
-				expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(lost("canceled", once)))
+				expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired("canceled", once)))
 				time.Sleep(2 * s)
 			} else {
-				expect.Whole(t, m, "after the attempt", k.won(t).With(open(time.Now().Add(valid-once))))
+				expect.Whole(t, m, "after the attempt", k.won(t).With(expect.Open(time.Now().Add(valid-once))))
 				if err := term.Release(t.Context()); err != nil {
 					t.Error(err)
 				}

@@ -21,46 +21,7 @@ func (k kind) won(t *testing.T, opts ...instrument.ElectionOption) electtest.Ser
 	if k.wraps {
 		length = valid
 	}
-	return expect.Fresh(t, opts...).With(electtest.Series{
-		"leader_attempts_total": 1, "leader_acquired_total": 1,
-		"leader_acquire_duration_seconds_count": 1, "leader_acquire_duration_seconds_sum": once.Seconds(),
-		"leader_lease_duration_seconds": length.Seconds(), "leader_lease_overruns_total": 0,
-	})
-}
-
-// open adds what a term shows that is open until then.
-func open(end time.Time) electtest.Series {
-	return electtest.Series{
-		"leader_active": 1, "leader_lease_headroom_seconds": time.Until(end).Seconds(),
-		"leader_lease_expiry_timestamp_seconds": float64(end.UnixNano()) / 1e9,
-	}
-}
-
-func over(cause string, held time.Duration) electtest.Series {
-	return electtest.Series{
-		`leader_terms_ended_total{cause="` + cause + `"}`: 1,
-		"leader_execution_duration_seconds_count":         1, "leader_execution_duration_seconds_sum": held.Seconds(),
-	}
-}
-
-func renewals(result string, n int, took time.Duration) electtest.Series {
-	return electtest.Series{
-		`leader_renewals_total{result="` + result + `"}`: float64(n),
-		"leader_renewal_duration_seconds_count":          float64(n), "leader_renewal_duration_seconds_sum": took.Seconds(),
-	}
-}
-
-// used is by what share of the lease renewals and the release came.
-func used(shares ...time.Duration) electtest.Series {
-	sum := 0.
-	for _, d := range shares {
-		sum += d.Seconds() / valid.Seconds()
-	}
-	return electtest.Series{"leader_lease_usage_ratio_count": float64(len(shares)), "leader_lease_usage_ratio_sum": sum}
-}
-
-func released(result string) electtest.Series {
-	return electtest.Series{`leader_releases_total{result="` + result + `"}`: 1}
+	return expect.Fresh(t, opts...).With(expect.Acquired(once)).With(expect.Length(length))
 }
 
 func renew(t *testing.T, term *instrument.Term, within time.Duration) error {
@@ -108,7 +69,7 @@ func TestTerms(t *testing.T) {
 		{
 			"the lease counts from before the request",
 			func(*testing.T, nodes, *instrument.Term) { time.Sleep(10 * s) },
-			func(asked time.Time) []electtest.Series { return []electtest.Series{open(asked.Add(valid))} }, "ours",
+			func(asked time.Time) []electtest.Series { return []electtest.Series{expect.Open(asked.Add(valid))} }, "ours",
 		},
 		{
 			"the holder renews",
@@ -118,7 +79,7 @@ func TestTerms(t *testing.T) {
 				time.Sleep(10*s - once)
 			},
 			func(asked time.Time) []electtest.Series {
-				return []electtest.Series{open(asked.Add(20*s + valid)), renewals("ok", 1, once), used(20*s + once)}
+				return []electtest.Series{expect.Open(asked.Add(20*s + valid)), expect.Renewals("ok", 1, once), expect.Used(valid, 20*s+once)}
 			}, "ours",
 		},
 		{
@@ -130,7 +91,7 @@ func TestTerms(t *testing.T) {
 				all.breaks(none)
 			},
 			func(asked time.Time) []electtest.Series {
-				return []electtest.Series{open(asked.Add(valid)), renewals("timeout", 1, 500*time.Millisecond)}
+				return []electtest.Series{expect.Open(asked.Add(valid)), expect.Renewals("timeout", 1, 500*time.Millisecond)}
 			}, "ours",
 		},
 		{
@@ -142,7 +103,7 @@ func TestTerms(t *testing.T) {
 				bad(t, renew(t, term, s), context.DeadlineExceeded)
 			},
 			func(asked time.Time) []electtest.Series {
-				return []electtest.Series{open(asked.Add(valid)), renewals("timeout", 2, 2*s)}
+				return []electtest.Series{expect.Open(asked.Add(valid)), expect.Renewals("timeout", 2, 2*s)}
 			}, "ours",
 		},
 		{
@@ -155,7 +116,7 @@ func TestTerms(t *testing.T) {
 				all.breaks(none)
 			},
 			func(asked time.Time) []electtest.Series {
-				return []electtest.Series{open(asked.Add(valid)), renewals("error", 1, 0)}
+				return []electtest.Series{expect.Open(asked.Add(valid)), expect.Renewals("error", 1, 0)}
 			}, "ours",
 		},
 		{
@@ -167,7 +128,7 @@ func TestTerms(t *testing.T) {
 				bad(t, release(t, term, s), redsync.ErrLockAlreadyExpired)
 			},
 			func(time.Time) []electtest.Series {
-				return []electtest.Series{over("lost", 10*s), renewals("lost", 1, once), released("not_owner")}
+				return []electtest.Series{expect.Ended("lost", 10*s), expect.Renewals("lost", 1, once), expect.Released("not_owner")}
 			}, "",
 		},
 		{
@@ -179,7 +140,7 @@ func TestTerms(t *testing.T) {
 				isTaken(t, release(t, term, s))
 			},
 			func(time.Time) []electtest.Series {
-				return []electtest.Series{over("lost", 10*s), renewals("lost", 1, once), released("not_owner")}
+				return []electtest.Series{expect.Ended("lost", 10*s), expect.Renewals("lost", 1, once), expect.Released("not_owner")}
 			}, "another",
 		},
 		{
@@ -191,7 +152,7 @@ func TestTerms(t *testing.T) {
 				good(t, renew(t, term, s))
 			},
 			func(asked time.Time) []electtest.Series {
-				return []electtest.Series{open(asked.Add(14*s + valid)), renewals("ok", 1, once), used(14*s + once)}
+				return []electtest.Series{expect.Open(asked.Add(14*s + valid)), expect.Renewals("ok", 1, once), expect.Used(valid, 14*s+once)}
 			}, "ours",
 		},
 		{
@@ -203,7 +164,7 @@ func TestTerms(t *testing.T) {
 				isTaken(t, renew(t, term, s))
 			},
 			func(time.Time) []electtest.Series {
-				return []electtest.Series{over("lost", 16*s), renewals("lost", 1, once)}
+				return []electtest.Series{expect.Ended("lost", 16*s), expect.Renewals("lost", 1, once)}
 			}, "",
 		},
 		{
@@ -215,7 +176,7 @@ func TestTerms(t *testing.T) {
 				isTaken(t, release(t, term, s))
 			},
 			func(time.Time) []electtest.Series {
-				return []electtest.Series{over("released", 10*s-once), used(10 * s), released("ok")}
+				return []electtest.Series{expect.Ended("released", 10*s-once), expect.Used(valid, 10*s), expect.Released("ok")}
 			}, "another",
 		},
 		{
@@ -227,7 +188,7 @@ func TestTerms(t *testing.T) {
 				all.breaks(none)
 			},
 			func(time.Time) []electtest.Series {
-				return []electtest.Series{over("release_failed", 10*s-once), used(10 * s), released("error")}
+				return []electtest.Series{expect.Ended("release_failed", 10*s-once), expect.Used(valid, 10*s), expect.Released("error")}
 			}, "ours",
 		},
 		{
@@ -238,7 +199,7 @@ func TestTerms(t *testing.T) {
 				bad(t, renew(t, term, s), instrument.ErrSessionLost)
 			},
 			func(time.Time) []electtest.Series {
-				return []electtest.Series{over("released", 10*s-once), used(10 * s), released("ok")}
+				return []electtest.Series{expect.Ended("released", 10*s-once), expect.Used(valid, 10*s), expect.Released("ok")}
 			}, "",
 		},
 	} {
@@ -312,7 +273,7 @@ func TestAMutexOfTheProgramHoldsOneLockAtATime(t *testing.T) {
 		if value := all.value(key); value != ours {
 			t.Errorf("the first gave back the lock of the second: %q", value)
 		}
-		expect.Whole(t, m, "afterwards", kind{wraps: true}.won(t).With(open(time.Now().Add(valid-once))).With(electtest.Series{
+		expect.Whole(t, m, "afterwards", kind{wraps: true}.won(t).With(expect.Open(time.Now().Add(valid-once))).With(electtest.Series{
 			"leader_attempts_total": 3, "leader_acquired_total": 2, `leader_not_acquired_total{reason="already_held"}`: 1,
 			"leader_acquire_duration_seconds_count": 3, "leader_acquire_duration_seconds_sum": (2 * once).Seconds(),
 			`leader_terms_ended_total{cause="expired"}`: 1, `leader_releases_total{result="not_owner"}`: 1,

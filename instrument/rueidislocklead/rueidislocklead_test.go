@@ -21,49 +21,23 @@ const (
 	once = 2 * way // a request and its answer
 )
 
-// gives builds callers' contexts.
-type gives = func(context.Context) (context.Context, context.CancelFunc)
-
-func forEver(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithCancel(ctx)
-}
-
-func within(d time.Duration) gives {
-	return func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, d) }
-}
-
-func cancels(after time.Duration) gives {
-	return func(ctx context.Context) (context.Context, context.CancelFunc) {
-		ctx, cancel := context.WithCancel(ctx)
-		time.AfterFunc(after, cancel)
-		return ctx, cancel
-	}
-}
-
-func lost(reason string, after time.Duration) electtest.Series {
-	return electtest.Series{
-		"leader_attempts_total": 1, `leader_not_acquired_total{reason="` + reason + `"}`: 1,
-		"leader_acquire_duration_seconds_count": 1, "leader_acquire_duration_seconds_sum": after.Seconds(),
-	}
-}
-
 func TestAttemptsThatDoNotWin(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		fault  fault // of a server on which another holds the lock
 		make   func(rueidislock.Locker, string) instrument.Acquirer
-		caller gives
+		caller expect.Caller
 		err    error
 		want   electtest.Series
 	}{
-		{"another holds the lock", none, NewTryLock, forEver, rueidislock.ErrNotLocked, lost("contended", once)},
-		{"another holds the lock until the caller's deadline", none, NewLock, within(20 * s), context.DeadlineExceeded, lost("timeout", 20*s)},
-		{"another holds the lock until the caller cancels", none, NewLock, cancels(20 * s), context.Canceled, lost("canceled", 20*s)},
-		{"the server does not answer, which is no contention", deaf, NewTryLock, forEver, context.DeadlineExceeded, lost("backend_error", way+validity)},
-		{"the server does not answer until the caller's deadline", deaf, NewTryLock, within(s), context.DeadlineExceeded, lost("timeout", s)},
-		{"the server does not answer one that waits", deaf, NewLock, within(3 * s), context.DeadlineExceeded, lost("timeout", 3*s)},
-		{"the server does not answer until the caller cancels", deaf, NewLock, cancels(s), context.Canceled, lost("canceled", s)},
-		{"the caller has given up before", none, NewLock, cancels(-1), context.Canceled, lost("canceled", 0)},
+		{"another holds the lock", none, NewTryLock, expect.ForEver, rueidislock.ErrNotLocked, expect.NotAcquired("contended", once)},
+		{"another holds the lock until the caller's deadline", none, NewLock, expect.Within(20 * s), context.DeadlineExceeded, expect.NotAcquired("timeout", 20*s)},
+		{"another holds the lock until the caller cancels", none, NewLock, expect.Cancels(20 * s), context.Canceled, expect.NotAcquired("canceled", 20*s)},
+		{"the server does not answer, which is no contention", deaf, NewTryLock, expect.ForEver, context.DeadlineExceeded, expect.NotAcquired("backend_error", way+validity)},
+		{"the server does not answer until the caller's deadline", deaf, NewTryLock, expect.Within(s), context.DeadlineExceeded, expect.NotAcquired("timeout", s)},
+		{"the server does not answer one that waits", deaf, NewLock, expect.Within(3 * s), context.DeadlineExceeded, expect.NotAcquired("timeout", 3*s)},
+		{"the server does not answer until the caller cancels", deaf, NewLock, expect.Cancels(s), context.Canceled, expect.NotAcquired("canceled", s)},
+		{"the caller has given up before", none, NewLock, expect.Cancels(-1), context.Canceled, expect.NotAcquired("canceled", 0)},
 	} {
 		expect.Bubble(t, c.name, func(t *testing.T) {
 			m, l := expect.Middleware(t), newLocker()
@@ -96,7 +70,7 @@ func TestErrorsOfTheProgram(t *testing.T) {
 			if _, err := m.Election(expect.Lock).Acquire(t.Context(), a); err == nil || err.Error() != want {
 				t.Errorf("got %v", err)
 			}
-			expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(lost("unknown", 0)))
+			expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired("unknown", 0)))
 		})
 	}
 }
@@ -108,18 +82,18 @@ func TestAClosedLockerIsALostSession(t *testing.T) {
 		if _, err := m.Election(expect.Lock).Acquire(t.Context(), NewLock(l, name)); err != rueidislock.ErrLockerClosed {
 			t.Errorf("got %v", err)
 		}
-		expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(lost("session_lost", 0)))
+		expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired("session_lost", 0)))
 	})
 }
 
 func TestALockThatIsWonWhenTheCallerHasGivenUpIsGivenBack(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		caller gives
+		caller expect.Caller
 		after  time.Duration
 	}{
-		{"while the answer is on its way", cancels(3 * way / 2), 3 * way / 2},
-		{"in the instant of winning", cancels(once), once},
+		{"while the answer is on its way", expect.Cancels(3 * way / 2), 3 * way / 2},
+		{"in the instant of winning", expect.Cancels(once), once},
 	} {
 		expect.Bubble(t, c.name, func(t *testing.T) {
 			m, l := expect.Middleware(t), newLocker()
@@ -132,7 +106,7 @@ func TestALockThatIsWonWhenTheCallerHasGivenUpIsGivenBack(t *testing.T) {
 					t.Error(err)
 				}
 			} else {
-				expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(lost("canceled", c.after)))
+				expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired("canceled", c.after)))
 			}
 			time.Sleep(s)
 			synctest.Wait()
@@ -146,24 +120,10 @@ func TestALockThatIsWonWhenTheCallerHasGivenUpIsGivenBack(t *testing.T) {
 // won is what an election shows that has won a free lock: there are no renewal
 // series any more.
 func won(t *testing.T, opts ...instrument.ElectionOption) electtest.Series {
-	return expect.Fresh(t, opts...).With(electtest.Series{
-		"leader_attempts_total": 1, "leader_acquired_total": 1,
-		"leader_acquire_duration_seconds_count": 1, "leader_acquire_duration_seconds_sum": once.Seconds(),
-	}).Without(
+	return expect.Fresh(t, opts...).With(expect.Acquired(once)).Without(
 		`leader_renewals_total{result="ok"}`, `leader_renewals_total{result="error"}`, `leader_renewals_total{result="timeout"}`,
 		`leader_renewals_total{result="canceled"}`, `leader_renewals_total{result="lost"}`,
 	)
-}
-
-func over(cause string, held time.Duration) electtest.Series {
-	return electtest.Series{
-		`leader_terms_ended_total{cause="` + cause + `"}`: 1,
-		"leader_execution_duration_seconds_count":         1, "leader_execution_duration_seconds_sum": held.Seconds(),
-	}
-}
-
-func released(result string) electtest.Series {
-	return electtest.Series{`leader_releases_total{result="` + result + `"}`: 1}
 }
 
 func TestTerms(t *testing.T) {
@@ -202,7 +162,7 @@ func TestTerms(t *testing.T) {
 		{
 			"a lock is given back", nil,
 			func(t *testing.T, _ *locker, term *instrument.Term, _ context.CancelFunc) { release(t, term, s, nil) }, instrument.ErrReleased,
-			[]electtest.Series{over("released", 10*s), released("ok")}, false,
+			[]electtest.Series{expect.Ended("released", 10*s), expect.Released("ok")}, false,
 		},
 		{
 			"a lock is given back twice", nil,
@@ -210,12 +170,12 @@ func TestTerms(t *testing.T) {
 				release(t, term, s, nil)
 				release(t, term, s, nil)
 			}, instrument.ErrReleased,
-			[]electtest.Series{over("released", 10*s), released("ok")}, false,
+			[]electtest.Series{expect.Ended("released", 10*s), expect.Released("ok")}, false,
 		},
 		{
 			"a lock is lost", nil,
 			func(_ *testing.T, l *locker, _ *instrument.Term, _ context.CancelFunc) { l.lose(name) }, instrument.ErrLost,
-			[]electtest.Series{over("lost", 10*s)}, false,
+			[]electtest.Series{expect.Ended("lost", 10*s)}, false,
 		},
 		{
 			"a lock that was lost is given back", nil,
@@ -225,7 +185,7 @@ func TestTerms(t *testing.T) {
 				release(t, term, s, instrument.ErrSessionLost)
 				release(t, term, s, instrument.ErrSessionLost)
 			}, instrument.ErrLost,
-			[]electtest.Series{over("lost", 10*s), released("not_owner")}, false,
+			[]electtest.Series{expect.Ended("lost", 10*s), expect.Released("not_owner")}, false,
 		},
 		{
 			"another takes a lock that was lost, and keeps it", nil,
@@ -237,12 +197,12 @@ func TestTerms(t *testing.T) {
 				}
 				release(t, term, s, instrument.ErrSessionLost)
 			}, instrument.ErrLost,
-			[]electtest.Series{over("lost", 10*s), released("not_owner")}, true,
+			[]electtest.Series{expect.Ended("lost", 10*s), expect.Released("not_owner")}, true,
 		},
 		{
 			"the locker is closed", nil,
 			func(_ *testing.T, l *locker, _ *instrument.Term, _ context.CancelFunc) { l.close() }, instrument.ErrLost,
-			[]electtest.Series{over("lost", 10*s)}, false,
+			[]electtest.Series{expect.Ended("lost", 10*s)}, false,
 		},
 		{
 			"a release that is not answered has not released", nil,
@@ -251,7 +211,7 @@ func TestTerms(t *testing.T) {
 				release(t, term, s, context.DeadlineExceeded)
 				l.breaks(none)
 			}, instrument.ErrReleased,
-			[]electtest.Series{over("release_failed", 10*s), released("error")}, false,
+			[]electtest.Series{expect.Ended("release_failed", 10*s), expect.Released("error")}, false,
 		},
 	} {
 		expect.Bubble(t, c.name, func(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
-	"github.com/google/go-cmp/cmp"
 	"github.com/redis/rueidis"
 	"github.com/redis/rueidis/rueidislock"
 
@@ -26,21 +25,7 @@ import (
 func inMemory(t *testing.T) (address string) {
 	t.Helper()
 	r := miniredis.RunT(t)
-	tick := time.NewTicker(10 * time.Millisecond)
-	done, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for last := time.Now(); ; {
-			select {
-			case <-done:
-				return
-			case now := <-tick.C:
-				r.FastForward(now.Sub(last))
-				last = now
-			}
-		}
-	}()
-	t.Cleanup(func() { tick.Stop(); close(done); <-stopped })
+	expect.MoveClock(t, r.FastForward)
 	return r.Addr()
 }
 
@@ -153,26 +138,10 @@ func (a *attacked) acquire(acquirer instrument.Acquirer) *instrument.Term {
 
 func (a *attacked) try() instrument.Acquirer { return NewTryLock(a.locker, a.name) }
 
-// counts compares the counters of the lock that are not 0, and leader_active.
+// counts compares the counters of the lock, and that no end of the lease is known.
 func (a *attacked) counts(want electtest.Series) {
 	a.Helper()
-	got := electtest.Series{}
-	for k, v := range electtest.Read(a.m, expect.Lock) {
-		if _, wanted := want[k]; wanted || v != 0 && counted(k) {
-			got[k] = v
-		}
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		a.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func counted(key string) bool {
-	switch key[:min(len(key), 16)] {
-	case "leader_not_acqui", "leader_acquired_", "leader_terms_end", "leader_renewals_", "leader_releases_", "leader_lease_hea", "leader_active":
-		return true
-	}
-	return false
+	expect.Counters(a, a.m, want, "leader_lease_headroom_")
 }
 
 func (a *attacked) do(cmd rueidis.Completed) int64 {
