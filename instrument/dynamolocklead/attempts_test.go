@@ -20,14 +20,6 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/internal/expect"
 )
 
-// refusal is what an attempt shows that did not win for that reason.
-func refusal(t *testing.T, reason string, after time.Duration) electtest.Series {
-	return expect.Fresh(t).With(electtest.Series{
-		"leader_attempts_total": 1, `leader_not_acquired_total{reason="` + reason + `"}`: 1,
-		"leader_acquire_duration_seconds_count": 1, "leader_acquire_duration_seconds_sum": after.Seconds(),
-	})
-}
-
 func TestAttemptsThatDoNotWin(t *testing.T) {
 	waits, tries := (*table).lock, (*table).tryLock
 	impatient := func(x *table, t testing.TB, key string) instrument.Acquirer {
@@ -70,7 +62,7 @@ func TestAttemptsThatDoNotWin(t *testing.T) {
 			if !c.is(err) {
 				t.Errorf("got %v", err)
 			}
-			expect.Whole(t, m, "after the attempt", refusal(t, c.reason, c.after))
+			expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired(c.reason, c.after)))
 			time.Sleep(3 * lease) // for what still runs
 		})
 	}
@@ -136,7 +128,7 @@ func TestCallersThatGiveUp(t *testing.T) {
 						t.Error(err)
 					}
 				default:
-					expect.Whole(t, m, "after the attempt", refusal(t, "timeout", limit))
+					expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired("timeout", limit)))
 				}
 				asked := time.Now()
 				next, err := expect.Middleware(t).Election(expect.Lock).Acquire(context.WithoutCancel(t.Context()), x.lock(t, expect.Lock))
@@ -165,7 +157,7 @@ func TestATryThatItsCallerGaveUpLeavesNoRecord(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
-		expect.Whole(t, m, "after the attempt", refusal(t, "canceled", s))
+		expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired("canceled", s)))
 		speak()
 		synctest.Wait()
 		if _, held := x.remaining(expect.Lock); held || x.sent != 3 {
@@ -290,7 +282,7 @@ func TestAClientThatSendsHeartbeatsToo(t *testing.T) {
 		}
 		cancel()
 		time.Sleep(5*lease - s)
-		expect.Whole(t, m, "while it is held", won(t, lease-3*s).With(renewed(14, 0, "", 0)))
+		expect.Whole(t, m, "while it is held", won(t, lease-3*s).With(expect.RenewedByThirds(14, 0, "", 0)))
 		if err := term.Release(t.Context()); err != nil {
 			t.Error(err)
 		}

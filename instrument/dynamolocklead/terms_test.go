@@ -21,49 +21,19 @@ const s = time.Second
 
 var errReset = &net.OpError{Op: "read", Err: errors.New("connection reset by peer")}
 
-// won is what a lock that was won at once shows, and for how much longer its
-// lease runs.
+// acquired is what a lock shows that was won at once.
+func acquired(t *testing.T) electtest.Series {
+	return expect.Fresh(t).With(expect.Acquired(0)).With(expect.Length(lease))
+}
+
+// won is what it shows while its lease runs for that much longer.
 func won(t *testing.T, left time.Duration) electtest.Series {
-	return expect.Fresh(t).With(electtest.Series{
-		"leader_attempts_total": 1, "leader_acquired_total": 1, "leader_active": 1,
-		"leader_acquire_duration_seconds_count": 1, "leader_acquire_duration_seconds_sum": 0,
-		"leader_lease_duration_seconds": lease.Seconds(), "leader_lease_overruns_total": 0,
-		"leader_lease_headroom_seconds":         left.Seconds(),
-		"leader_lease_expiry_timestamp_seconds": float64(time.Now().Add(left).UnixNano()) / 1e9,
-	})
+	return acquired(t).With(expect.Open(time.Now().Add(left)))
 }
 
 // ended is what it shows after a term of that length.
 func ended(t *testing.T, cause string, length time.Duration) electtest.Series {
-	w := won(t, 0).With(electtest.Series{
-		"leader_active": 0, `leader_terms_ended_total{cause="` + cause + `"}`: 1,
-		"leader_execution_duration_seconds_count": 1, "leader_execution_duration_seconds_sum": length.Seconds(),
-	})
-	delete(w, "leader_lease_headroom_seconds")
-	delete(w, "leader_lease_expiry_timestamp_seconds")
-	return w
-}
-
-// renewed adds the renewals that the adapter sent, each after a third of the
-// lease, and n with another result that took so long.
-func renewed(ok int, n int, other string, took time.Duration) electtest.Series {
-	w := electtest.Series{`leader_renewals_total{result="ok"}`: float64(ok)}
-	if ok > 0 {
-		w["leader_lease_usage_ratio_count"], w["leader_lease_usage_ratio_sum"] = float64(ok), float64(ok)/3
-	}
-	if n > 0 {
-		w[`leader_renewals_total{result="`+other+`"}`] = float64(n)
-	}
-	w["leader_renewal_duration_seconds_count"], w["leader_renewal_duration_seconds_sum"] = float64(ok+n), took.Seconds()
-	return w
-}
-
-func release(result string) electtest.Series {
-	return electtest.Series{`leader_releases_total{result="` + result + `"}`: 1}
-}
-
-func usage(share float64) electtest.Series {
-	return electtest.Series{"leader_lease_usage_ratio_count": 1, "leader_lease_usage_ratio_sum": share}
+	return acquired(t).With(expect.Ended(cause, length))
 }
 
 // isNotOwner reports the answer to a release of a record that is not ours.
@@ -87,7 +57,9 @@ func TestTerms(t *testing.T) {
 		{
 			"heartbeats keep it for as long as it is held",
 			func(*testing.T, *table, *instrument.Term) { time.Sleep(5*lease - s) },
-			func(t *testing.T) electtest.Series { return won(t, lease-3*s).With(renewed(14, 0, "", 0)) },
+			func(t *testing.T) electtest.Series {
+				return won(t, lease-3*s).With(expect.RenewedByThirds(14, 0, "", 0))
+			},
 		},
 		{
 			"a release, and a second one that changes nothing",
@@ -103,7 +75,7 @@ func TestTerms(t *testing.T) {
 				}
 			},
 			func(t *testing.T) electtest.Series {
-				return ended(t, "released", 3*s).With(release("ok")).With(usage(0.25))
+				return ended(t, "released", 3*s).With(expect.Released("ok")).With(expect.Used(lease, lease/4))
 			},
 		},
 		{
@@ -115,7 +87,7 @@ func TestTerms(t *testing.T) {
 				}
 			},
 			func(t *testing.T) electtest.Series {
-				return won(t, lease).With(renewed(1, 0, "", 0)).With(usage(0.25))
+				return won(t, lease).With(expect.RenewedByThirds(1, 0, "", 0)).With(expect.Used(lease, lease/4))
 			},
 		},
 		{
@@ -131,7 +103,7 @@ func TestTerms(t *testing.T) {
 				}
 			},
 			func(t *testing.T) electtest.Series {
-				return ended(t, "lost", lease/3).With(renewed(0, 1, "lost", 0)).With(release("not_owner"))
+				return ended(t, "lost", lease/3).With(expect.RenewedByThirds(0, 1, "lost", 0)).With(expect.Released("not_owner"))
 			},
 		},
 		{
@@ -147,7 +119,7 @@ func TestTerms(t *testing.T) {
 				}
 			},
 			func(t *testing.T) electtest.Series {
-				return ended(t, "lost", lease/3).With(renewed(0, 1, "lost", 0)).With(release("not_owner"))
+				return ended(t, "lost", lease/3).With(expect.RenewedByThirds(0, 1, "lost", 0)).With(expect.Released("not_owner"))
 			},
 		},
 		{
@@ -159,7 +131,7 @@ func TestTerms(t *testing.T) {
 				speak()
 			},
 			func(t *testing.T) electtest.Series {
-				return ended(t, "gave_up", lease/3+lease*9/10).With(renewed(1, 1, "timeout", lease*9/10-lease/3))
+				return ended(t, "gave_up", lease/3+lease*9/10).With(expect.RenewedByThirds(1, 1, "timeout", lease*9/10-lease/3))
 			},
 		},
 		{
@@ -169,7 +141,7 @@ func TestTerms(t *testing.T) {
 				<-term.Context().Done()
 			},
 			func(t *testing.T) electtest.Series {
-				return ended(t, "gave_up", lease*9/10).With(renewed(0, 4, "error", 0))
+				return ended(t, "gave_up", lease*9/10).With(expect.RenewedByThirds(0, 4, "error", 0))
 			},
 		},
 		{
@@ -181,7 +153,7 @@ func TestTerms(t *testing.T) {
 				time.Sleep(lease / 3)
 			},
 			func(t *testing.T) electtest.Series {
-				return won(t, lease*3/4).With(renewed(1, 1, "error", 0)).With(usage(0.5)).
+				return won(t, lease*3/4).With(expect.RenewedByThirds(1, 1, "error", 0)).With(expect.Used(lease, lease/2)).
 					With(electtest.Series{"leader_renewal_duration_seconds_count": 2})
 			},
 		},
@@ -197,7 +169,7 @@ func TestTerms(t *testing.T) {
 				time.Sleep(lease / 8) // a heartbeat, since a tenth of the lease would have been left
 			},
 			func(t *testing.T) electtest.Series {
-				return won(t, lease*9/10).With(renewed(2, 4, "error", 0)).With(electtest.Series{"leader_lease_usage_ratio_sum": 0.9})
+				return won(t, lease*9/10).With(expect.RenewedByThirds(2, 4, "error", 0)).With(electtest.Series{"leader_lease_usage_ratio_sum": 0.9})
 			},
 		},
 		{
@@ -206,7 +178,7 @@ func TestTerms(t *testing.T) {
 				x.change(func(x *table) { x.lost = 1 })
 				time.Sleep(2*lease + s)
 			},
-			func(t *testing.T) electtest.Series { return won(t, lease-s).With(renewed(6, 0, "", 0)) },
+			func(t *testing.T) electtest.Series { return won(t, lease-s).With(expect.RenewedByThirds(6, 0, "", 0)) },
 		},
 		{
 			"a heartbeat whose caller gives up is no loss, and its late answer counts",
@@ -222,7 +194,7 @@ func TestTerms(t *testing.T) {
 				time.Sleep(lease)
 			},
 			func(t *testing.T) electtest.Series {
-				return won(t, lease-7*s/2).With(renewed(3, 1, "timeout", s/2))
+				return won(t, lease-7*s/2).With(expect.RenewedByThirds(3, 1, "timeout", s/2))
 			},
 		},
 		{
@@ -237,7 +209,7 @@ func TestTerms(t *testing.T) {
 				}
 			},
 			func(t *testing.T) electtest.Series {
-				return ended(t, "release_failed", 0).With(release("error")).With(usage(0))
+				return ended(t, "release_failed", 0).With(expect.Released("error")).With(expect.Used(lease, 0))
 			},
 		},
 		{
@@ -253,7 +225,7 @@ func TestTerms(t *testing.T) {
 				}
 			},
 			func(t *testing.T) electtest.Series {
-				return ended(t, "release_failed", lease/2).With(release("error")).With(usage(0.5))
+				return ended(t, "release_failed", lease/2).With(expect.Released("error")).With(expect.Used(lease, lease/2))
 			},
 		},
 	} {
@@ -326,6 +298,6 @@ func TestAClientThatIsClosedEndsTheTermWithTheNextHeartbeat(t *testing.T) {
 		if err := term.Release(t.Context()); !errors.Is(err, dynamolock.ErrClientClosed) {
 			t.Error(err)
 		}
-		expect.Whole(t, m, "afterwards", ended(t, "lost", lease/3).With(renewed(0, 1, "lost", 0)).With(release("not_owner")))
+		expect.Whole(t, m, "afterwards", ended(t, "lost", lease/3).With(expect.RenewedByThirds(0, 1, "lost", 0)).With(expect.Released("not_owner")))
 	})
 }

@@ -19,14 +19,6 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/pglocklead"
 )
 
-// refused is what an attempt shows that did not win for that reason.
-func refused(t *testing.T, reason string, after time.Duration) electtest.Series {
-	return expect.Fresh(t).With(electtest.Series{
-		"leader_attempts_total": 1, `leader_not_acquired_total{reason="` + reason + `"}`: 1,
-		"leader_acquire_duration_seconds_count": 1, "leader_acquire_duration_seconds_sum": after.Seconds(),
-	})
-}
-
 func TestAttemptsThatDoNotWin(t *testing.T) {
 	waits, tries := (*table).lock, (*table).tryLock
 	for _, c := range []struct {
@@ -67,7 +59,7 @@ func TestAttemptsThatDoNotWin(t *testing.T) {
 			if !errors.Is(err, c.is) {
 				t.Errorf("got %v, want %v", err, c.is)
 			}
-			expect.Whole(t, m, "after the attempt", refused(t, c.reason, c.after))
+			expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired(c.reason, c.after)))
 			time.Sleep(3 * lease) // for what still runs
 		})
 	}
@@ -110,7 +102,7 @@ func TestCallersThatGiveUp(t *testing.T) {
 						t.Error(err)
 					}
 				default:
-					expect.Whole(t, m, "after the attempt", refused(t, "timeout", limit))
+					expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired("timeout", limit)))
 				}
 				asked := time.Now()
 				next, err := expect.Middleware(t).Election(expect.Lock).Acquire(context.WithoutCancel(t.Context()), x.lock(t, expect.Lock))
@@ -139,7 +131,7 @@ func TestATryThatItsCallerGaveUpLeavesNoRecord(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
-		expect.Whole(t, m, "after the attempt", refused(t, "canceled", s))
+		expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired("canceled", s)))
 		speak()
 		synctest.Wait()
 		if len(x.rows) != 0 || x.sent != 3 {
@@ -251,7 +243,7 @@ func TestAClientThatSendsHeartbeatsToo(t *testing.T) {
 		}
 		cancel()
 		time.Sleep(5*lease - s)
-		expect.Whole(t, m, "while it is held", won(t, 5*s).With(renewed(14, 0, "", 0)).With(electtest.Series{"leader_fencing_token": term0(term)}))
+		expect.Whole(t, m, "while it is held", won(t, 5*s).With(expect.RenewedByThirds(14, 0, "", 0)).With(electtest.Series{"leader_fencing_token": term0(term)}))
 		if err := term.Release(t.Context()); err != nil {
 			t.Error(err)
 		}

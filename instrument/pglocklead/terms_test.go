@@ -17,50 +17,21 @@ import (
 
 const s = time.Second
 
-// won is what a lock that was won at once shows, and for how much longer its
-// lease runs.
-func won(t *testing.T, left time.Duration) electtest.Series {
-	return expect.Fresh(t).With(electtest.Series{
-		"leader_attempts_total": 1, "leader_acquired_total": 1, "leader_active": 1,
-		"leader_acquire_duration_seconds_count": 1, "leader_acquire_duration_seconds_sum": 0,
+// acquired is what a lock shows that was won at once.
+func acquired(t *testing.T) electtest.Series {
+	return expect.Fresh(t).With(expect.Acquired(0)).With(expect.Length(lease)).With(electtest.Series{
 		"leader_fencing_token": 1, "leader_fencing_token_regressions_total": 0,
-		"leader_lease_duration_seconds": lease.Seconds(), "leader_lease_overruns_total": 0,
-		"leader_lease_headroom_seconds":         left.Seconds(),
-		"leader_lease_expiry_timestamp_seconds": float64(time.Now().Add(left).UnixNano()) / 1e9,
 	})
+}
+
+// won is what it shows while its lease runs for that much longer.
+func won(t *testing.T, left time.Duration) electtest.Series {
+	return acquired(t).With(expect.Open(time.Now().Add(left)))
 }
 
 // ended is what it shows after a term of that length.
 func ended(t *testing.T, cause string, length time.Duration) electtest.Series {
-	w := won(t, 0).With(electtest.Series{
-		"leader_active": 0, `leader_terms_ended_total{cause="` + cause + `"}`: 1,
-		"leader_execution_duration_seconds_count": 1, "leader_execution_duration_seconds_sum": length.Seconds(),
-	})
-	delete(w, "leader_lease_headroom_seconds")
-	delete(w, "leader_lease_expiry_timestamp_seconds")
-	return w
-}
-
-// renewed adds the renewals that the adapter sent, each after a third of the
-// lease, and n with another result that took so long.
-func renewed(ok int, n int, other string, took time.Duration) electtest.Series {
-	w := electtest.Series{`leader_renewals_total{result="ok"}`: float64(ok)}
-	if ok > 0 {
-		w["leader_lease_usage_ratio_count"], w["leader_lease_usage_ratio_sum"] = float64(ok), float64(ok)/3
-	}
-	if n > 0 {
-		w[`leader_renewals_total{result="`+other+`"}`] = float64(n)
-	}
-	w["leader_renewal_duration_seconds_count"], w["leader_renewal_duration_seconds_sum"] = float64(ok+n), took.Seconds()
-	return w
-}
-
-func release(result string, usage float64) electtest.Series {
-	w := electtest.Series{`leader_releases_total{result="` + result + `"}`: 1}
-	if usage > 0 {
-		w["leader_lease_usage_ratio_count"], w["leader_lease_usage_ratio_sum"] = 1, usage
-	}
-	return w
+	return acquired(t).With(expect.Ended(cause, length))
 }
 
 var errReset = &net.OpError{Op: "read", Err: errors.New("connection reset by peer")}
@@ -75,7 +46,7 @@ func TestTerms(t *testing.T) {
 		{
 			"heartbeats keep it for as long as it is held",
 			func(*testing.T, *table, *instrument.Term) { time.Sleep(5*lease - s) },
-			func(t *testing.T) electtest.Series { return won(t, 5*s).With(renewed(14, 0, "", 0)) },
+			func(t *testing.T) electtest.Series { return won(t, 5*s).With(expect.RenewedByThirds(14, 0, "", 0)) },
 		},
 		{
 			"a release, and a second one that changes nothing",
@@ -91,7 +62,9 @@ func TestTerms(t *testing.T) {
 					t.Error("the record is still there")
 				}
 			},
-			func(t *testing.T) electtest.Series { return ended(t, "released", s).With(release("ok", 1./6)) },
+			func(t *testing.T) electtest.Series {
+				return ended(t, "released", s).With(expect.Released("ok")).With(expect.Used(lease, s))
+			},
 		},
 		{
 			"the holder's own heartbeat moves the end",
@@ -102,11 +75,7 @@ func TestTerms(t *testing.T) {
 				}
 			},
 			func(t *testing.T) electtest.Series {
-				return won(t, lease).With(electtest.Series{
-					`leader_renewals_total{result="ok"}`: 1,
-					"leader_lease_usage_ratio_count":     1, "leader_lease_usage_ratio_sum": 1. / 6,
-					"leader_renewal_duration_seconds_count": 1, "leader_renewal_duration_seconds_sum": 0,
-				})
+				return won(t, lease).With(expect.Renewals("ok", 1, 0)).With(expect.Used(lease, s))
 			},
 		},
 		{
@@ -119,7 +88,7 @@ func TestTerms(t *testing.T) {
 				}
 			},
 			func(t *testing.T) electtest.Series {
-				return ended(t, "lost", lease/3).With(renewed(0, 1, "lost", 0)).With(release("not_owner", 0))
+				return ended(t, "lost", lease/3).With(expect.RenewedByThirds(0, 1, "lost", 0)).With(expect.Released("not_owner"))
 			},
 		},
 		{
@@ -135,7 +104,7 @@ func TestTerms(t *testing.T) {
 				}
 			},
 			func(t *testing.T) electtest.Series {
-				return ended(t, "lost", lease/3).With(renewed(0, 1, "lost", 0)).With(release("not_owner", 0))
+				return ended(t, "lost", lease/3).With(expect.RenewedByThirds(0, 1, "lost", 0)).With(expect.Released("not_owner"))
 			},
 		},
 		{
@@ -147,7 +116,7 @@ func TestTerms(t *testing.T) {
 				speak()
 			},
 			func(t *testing.T) electtest.Series {
-				return ended(t, "gave_up", lease/3+lease*9/10).With(renewed(1, 2, "timeout", lease*9/10-lease/3))
+				return ended(t, "gave_up", lease/3+lease*9/10).With(expect.RenewedByThirds(1, 2, "timeout", lease*9/10-lease/3))
 			},
 		},
 		{
@@ -157,7 +126,7 @@ func TestTerms(t *testing.T) {
 				<-term.Context().Done()
 			},
 			func(t *testing.T) electtest.Series {
-				return ended(t, "gave_up", lease*9/10).With(renewed(0, 4, "error", 0))
+				return ended(t, "gave_up", lease*9/10).With(expect.RenewedByThirds(0, 4, "error", 0))
 			},
 		},
 		{
@@ -169,7 +138,7 @@ func TestTerms(t *testing.T) {
 				time.Sleep(lease / 3)
 			},
 			func(t *testing.T) electtest.Series {
-				return won(t, lease*3/4).With(renewed(1, 1, "error", 0)).With(electtest.Series{"leader_lease_usage_ratio_sum": 0.5})
+				return won(t, lease*3/4).With(expect.RenewedByThirds(1, 1, "error", 0)).With(electtest.Series{"leader_lease_usage_ratio_sum": 0.5})
 			},
 		},
 		{
@@ -184,7 +153,7 @@ func TestTerms(t *testing.T) {
 				time.Sleep(lease / 8) // a heartbeat, since a tenth of the lease would have been left
 			},
 			func(t *testing.T) electtest.Series {
-				return won(t, lease*9/10).With(renewed(2, 4, "error", 0)).With(electtest.Series{"leader_lease_usage_ratio_sum": 0.9})
+				return won(t, lease*9/10).With(expect.RenewedByThirds(2, 4, "error", 0)).With(electtest.Series{"leader_lease_usage_ratio_sum": 0.9})
 			},
 		},
 		{
@@ -194,7 +163,7 @@ func TestTerms(t *testing.T) {
 				<-term.Context().Done()
 			},
 			func(t *testing.T) electtest.Series {
-				return ended(t, "gave_up", lease/3).With(renewed(0, 1, "error", 0))
+				return ended(t, "gave_up", lease/3).With(expect.RenewedByThirds(0, 1, "error", 0))
 			},
 		},
 		{
@@ -208,7 +177,7 @@ func TestTerms(t *testing.T) {
 				<-term.Context().Done()
 			},
 			func(t *testing.T) electtest.Series {
-				return ended(t, "gave_up", lease/3).With(renewed(0, 1, "error", 0))
+				return ended(t, "gave_up", lease/3).With(expect.RenewedByThirds(0, 1, "error", 0))
 			},
 		},
 		{
@@ -225,7 +194,7 @@ func TestTerms(t *testing.T) {
 				time.Sleep(lease) // a heartbeat after a third of the lease, and one after two thirds
 			},
 			func(t *testing.T) electtest.Series {
-				return won(t, lease-3*s/2).With(renewed(3, 1, "timeout", s/2))
+				return won(t, lease-3*s/2).With(expect.RenewedByThirds(3, 1, "timeout", s/2))
 			},
 		},
 		{
@@ -240,7 +209,9 @@ func TestTerms(t *testing.T) {
 					t.Error("the record is still there")
 				}
 			},
-			func(t *testing.T) electtest.Series { return ended(t, "released", s).With(release("ok", 1./6)) },
+			func(t *testing.T) electtest.Series {
+				return ended(t, "released", s).With(expect.Released("ok")).With(expect.Used(lease, s))
+			},
 		},
 		{
 			"a server that is away at the release",
@@ -251,7 +222,9 @@ func TestTerms(t *testing.T) {
 					t.Errorf("release: %v", err)
 				}
 			},
-			func(t *testing.T) electtest.Series { return ended(t, "release_failed", s).With(release("error", 1./6)) },
+			func(t *testing.T) electtest.Series {
+				return ended(t, "release_failed", s).With(expect.Released("error")).With(expect.Used(lease, s))
+			},
 		},
 		{
 			"a server that is silent at the release",
@@ -265,9 +238,7 @@ func TestTerms(t *testing.T) {
 				}
 			},
 			func(t *testing.T) electtest.Series {
-				w := ended(t, "release_failed", 0).With(release("error", 0))
-				w["leader_lease_usage_ratio_count"], w["leader_lease_usage_ratio_sum"] = 1, 0
-				return w
+				return ended(t, "release_failed", 0).With(expect.Released("error")).With(expect.Used(lease, 0))
 			},
 		},
 		{
@@ -283,7 +254,7 @@ func TestTerms(t *testing.T) {
 				}
 			},
 			func(t *testing.T) electtest.Series {
-				return ended(t, "release_failed", lease/2).With(release("error", 0.5))
+				return ended(t, "release_failed", lease/2).With(expect.Released("error")).With(expect.Used(lease, lease/2))
 			},
 		},
 		{
@@ -294,7 +265,7 @@ func TestTerms(t *testing.T) {
 					t.Error("no replica holds the lock")
 				}
 			},
-			func(t *testing.T) electtest.Series { return won(t, lease).With(renewed(9, 0, "", 0)) },
+			func(t *testing.T) electtest.Series { return won(t, lease).With(expect.RenewedByThirds(9, 0, "", 0)) },
 		},
 	} {
 		expect.Bubble(t, c.name, func(t *testing.T) {

@@ -59,6 +59,20 @@ func Renewals(result string, n int, took time.Duration) electtest.Series {
 	}
 }
 
+// RenewedByThirds are so many that worked, each a third of the lease after the
+// last, and n with another result, which took that long together.
+func RenewedByThirds(ok, n int, other string, took time.Duration) electtest.Series {
+	w := Renewals("ok", ok, took)
+	if ok > 0 {
+		w = w.With(electtest.Series{"leader_lease_usage_ratio_count": float64(ok), "leader_lease_usage_ratio_sum": float64(ok) / 3})
+	}
+	if n > 0 {
+		w[`leader_renewals_total{result="`+other+`"}`] = float64(n)
+		w["leader_renewal_duration_seconds_count"] += float64(n)
+	}
+	return w
+}
+
 // Used is how much of the lease was over at each renewal and at the release.
 func Used(lease time.Duration, at ...time.Duration) electtest.Series {
 	sum := 0.
