@@ -266,29 +266,6 @@ func TestThePageOfAMismatchSaysWhatIsInUse(t *testing.T) {
 	}
 }
 
-// C43: labels of the target that the rules do not know change no verdict.
-func TestForeignLabelsChangeNoVerdict(t *testing.T) {
-	for _, s := range scenarios() {
-		rules := rulesOf(t, s.config())
-		series := seriesOf(t, s, Default())
-		for i := range series {
-			instance := regexp.MustCompile(`instance="([^"]*)"`).FindStringSubmatch(series[i].Selector)
-			extra := `{container="app",endpoint="http",node="n1",service="s",`
-			if instance != nil {
-				extra += `kubernetes_pod="` + instance[1] + `",`
-			}
-			series[i].Selector = strings.Replace(series[i].Selector, "{", extra, 1)
-		}
-		fired, err := s.firings(t.Context(), rules, series, promeval.V3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := describe(fired); got != sorted(s.want) {
-			t.Errorf("scenario %s: got\n%s\nwant\n%s", s.title(), got, s.want)
-		}
-	}
-}
-
 func TestEveryAlertFiresOnceAndStaysSilentTwice(t *testing.T) {
 	c := Default()
 	c.Alerts.each(func(_ string, a alert) {
@@ -316,10 +293,4 @@ func rulesOf(t *testing.T, c Config) []Rule {
 		t.Fatal(err)
 	}
 	return rules
-}
-
-func sorted(lines string) string {
-	all := strings.Split(lines, "\n")
-	slices.Sort(all)
-	return strings.Join(all, "\n")
 }

@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -10,47 +11,65 @@ import (
 	"github.com/leaderscope/leaderscope/internal/promeval"
 )
 
+// The oldest server that the rules are for counts the sample at the beginning
+// of a window in: no alert comes, goes or moves by more than a sample for it.
 func TestScenariosCauseExactlyTheirAlerts(t *testing.T) {
 	for _, s := range scenarios() {
-		rules := rulesOf(t, s.config())
 		t.Run(s.title(), func(t *testing.T) {
 			t.Parallel()
-			fired, err := s.firings(t.Context(), rules, seriesOf(t, s, Default()), promeval.V3)
+			rules, series := rulesOf(t, s.config()), seriesOf(t, s, Default())
+			fired := firesAsWanted(t, s, rules, series)
+			old, err := s.firings(t.Context(), rules, series, promeval.V2)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := strings.Split(s.want, "\n")
-			slices.Sort(want)
-			if diff := cmp.Diff(want, strings.Split(describe(fired), "\n")); diff != "" {
-				t.Errorf("want -, got +\n%s", diff)
+			same := slices.EqualFunc(fired, old, func(a, b promeval.Firing) bool {
+				return identity(a.Labels) == identity(b.Labels) && (a.From-b.From).Abs() <= s.every && (a.To-b.To).Abs() <= s.every
+			})
+			if !same {
+				t.Errorf("Prometheus 3\n%s\nPrometheus 2\n%s", describe(fired), describe(old))
 			}
 		})
 	}
 }
 
-// The oldest server that the rules are for counts the sample at the beginning
-// of a window in: no alert comes, goes or moves by more than a sample for it.
-func TestScenariosCauseTheSameAlertsOnPrometheus2(t *testing.T) {
+// C43: neither labels of the target that the rules do not know nor a prefix that
+// an exporter adds change a verdict.
+func TestForeignLabelsAndAPrefixChangeNoVerdict(t *testing.T) {
+	instance := regexp.MustCompile(`instance="([^"]*)"`)
 	for _, s := range scenarios() {
-		rules := rulesOf(t, s.config())
 		t.Run(s.title(), func(t *testing.T) {
 			t.Parallel()
-			want, err := s.firings(t.Context(), rules, seriesOf(t, s, Default()), promeval.V3)
-			if err != nil {
-				t.Fatal(err)
+			c := s.config()
+			c.MetricPrefix = "shop_"
+			series := seriesOf(t, s, Default())
+			for i := range series {
+				extra := `{container="app",endpoint="http",node="n1",service="s",`
+				if found := instance.FindStringSubmatch(series[i].Selector); found != nil {
+					extra += `kubernetes_pod="` + found[1] + `",`
+				}
+				series[i].Selector = strings.Replace(series[i].Selector, "{", extra, 1)
+				if !strings.HasPrefix(series[i].Selector, "up{") {
+					series[i].Selector = c.MetricPrefix + series[i].Selector
+				}
 			}
-			got, err := s.firings(t.Context(), rules, seriesOf(t, s, Default()), promeval.V2)
-			if err != nil {
-				t.Fatal(err)
-			}
-			same := slices.EqualFunc(want, got, func(a, b promeval.Firing) bool {
-				return identity(a.Labels) == identity(b.Labels) && (a.From-b.From).Abs() <= s.every && (a.To-b.To).Abs() <= s.every
-			})
-			if !same {
-				t.Errorf("Prometheus 3\n%s\nPrometheus 2\n%s", describe(want), describe(got))
-			}
+			firesAsWanted(t, s, rulesOf(t, c), series)
 		})
 	}
+}
+
+func firesAsWanted(t *testing.T, s scenario, rules []Rule, series []promeval.Series) []promeval.Firing {
+	t.Helper()
+	fired, err := s.firings(t.Context(), rules, series, promeval.V3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Split(s.want, "\n")
+	slices.Sort(want)
+	if diff := cmp.Diff(want, strings.Split(describe(fired), "\n")); diff != "" {
+		t.Errorf("want -, got +\n%s", diff)
+	}
+	return fired
 }
 
 func seriesOf(t *testing.T, s scenario, c Config) []promeval.Series {

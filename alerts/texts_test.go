@@ -144,31 +144,6 @@ func TestAlertsCarryTheBackendThatIsKnown(t *testing.T) {
 	}
 }
 
-// A prefix that an exporter adds changes no verdict.
-func TestAPrefixChangesNoVerdict(t *testing.T) {
-	c := Default()
-	c.MetricPrefix = "shop_"
-	rules := rulesOf(t, c)
-	for _, s := range scenarios() {
-		if s.native || s.end > 20*time.Minute {
-			continue
-		}
-		series := seriesOf(t, s, Default())
-		for i := range series {
-			if !strings.HasPrefix(series[i].Selector, "up{") {
-				series[i].Selector = c.MetricPrefix + series[i].Selector
-			}
-		}
-		fired, err := s.firings(t.Context(), rules, series, promeval.V3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := describe(fired); got != sorted(s.want) {
-			t.Errorf("scenario %s: got\n%s\nwant\n%s", s.title(), got, s.want)
-		}
-	}
-}
-
 // Servers refuse long queries: VictoriaMetrics 16 KiB, a URL not much more.
 func TestRulesAreShortEnoughForEveryEngine(t *testing.T) {
 	for name, c := range variants() {
