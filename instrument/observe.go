@@ -108,21 +108,6 @@ func (e *Election) ObserveUnknown(err error) {
 	e.unlock(context.Background())
 }
 
-// ObservedAge is the time since the last observation that saw something; ok is
-// false when there was none. A level that is old may not be true any more.
-func (e *Election) ObservedAge() (age time.Duration, ok bool) {
-	if e == nil {
-		return 0, false
-	}
-	now := e.m.now()
-	e.lock.Peek()
-	defer e.lock.Unlock()
-	if last := e.lock.LastLook(); last != 0 {
-		return now.Sub(last), true
-	}
-	return 0, false
-}
-
 // observation is what only elections have that are observed: one observation
 // at a time.
 type observation struct{ turn sync.Mutex }
@@ -135,13 +120,12 @@ func (e *Election) observation() *observation {
 	return e.observed.Load()
 }
 
-// looked notes that something was seen and returns the open term.
+// looked settles what has ended by now and returns the term that is open.
 func (e *Election) looked() *Term {
 	now := e.m.now()
 	e.lock.Lock()
 	defer e.lock.Unlock()
 	e.lock.Settle(now)
-	e.lock.Looked(now)
 	if t := e.lock.Observed(); t != nil {
 		return t.Owner().(owner).Term
 	}

@@ -27,9 +27,6 @@ func TestObservedElectorsAreLevels(t *testing.T) {
 		e.ObserveUnknown(nil)
 		check(t, m, "no error says nothing", want)
 		e.ObserveUnknown(errBackend)
-		if age, ok := e.ObservedAge(); age != 7*s || !ok {
-			t.Errorf("age %v, %v", age, ok)
-		}
 		want = want.With(electtest.Series{`leader_renewals_total{result="error"}`: 1})
 		check(t, m, "unknown is not zero", want)
 		e.ObserveLeading(instrument.Leadership{})
@@ -97,9 +94,6 @@ func TestAnObservationThatFailsShowsAlsoWithoutATerm(t *testing.T) {
 			`leader_not_acquired_total{reason="backend_error"}`: 2, `leader_not_acquired_total{reason="unknown"}`: 2,
 		})
 		check(t, m, "four failed looks", want)
-		if _, ok := e.ObservedAge(); ok {
-			t.Error("something was seen")
-		}
 		e.ObserveLeading(instrument.Leadership{})
 		e.ObserveUnknown(errGone)
 		check(t, m, "and one while leading", want.With(electtest.Series{

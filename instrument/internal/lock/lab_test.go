@@ -316,14 +316,8 @@ var events = map[string]func(*lab, words){
 			l.Fatal(err)
 		}
 	},
-	"sight": func(l *lab, w words) { l.FirstSight(l.sight(w)) },
-	"look": func(l *lab, w words) {
-		l.Looked(l.now)
-		l.Steady(l.sight(w))
-		if l.LastLook() != l.now {
-			l.Errorf("the last look was at %v", l.LastLook())
-		}
-	},
+	"sight":  func(l *lab, w words) { l.FirstSight(l.sight(w)) },
+	"look":   func(l *lab, w words) { l.Steady(l.sight(w)) },
 	"held":   func(l *lab, w words) { l.answer = append(l.answer, fmt.Sprint(l.term(w.name(0)).Held(l.now))) },
 	"idle":   func(l *lab, _ words) { l.says(l.Idle(), "idle") },
 	"resume": func(l *lab, _ words) { l.Resume() },

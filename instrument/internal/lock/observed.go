@@ -27,17 +27,6 @@ func (s *State) Observed() *Term {
 	return s.observation.term
 }
 
-// Looked notes that something was seen.
-func (s *State) Looked(now Instant) { s.observing().last = now }
-
-// LastLook is when something was seen last; 0 never.
-func (s *State) LastLook() Instant {
-	if s.observation == nil {
-		return 0
-	}
-	return s.observation.last
-}
-
 // Steady takes another look at the observed term that is still led, and
 // counts an end that moved on as a renewal. The end that a look computes is
 // too early by up to the time that the look took: an end within that is the

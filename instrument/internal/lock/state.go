@@ -50,7 +50,6 @@ type State struct {
 // observation is what only locks have that are observed.
 type observation struct {
 	term  *Term         // open by observation; nil while another leads
-	last  Instant       // when something was seen; 0 never
 	slack time.Duration // how much too early the end of the last look can be
 }
 
