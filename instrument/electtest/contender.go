@@ -131,10 +131,14 @@ func (c *contender) holding() want {
 
 // ended is what it shows when its term has ended for that cause.
 func (c *contender) ended(cause catalog.EndCause) want {
-	return c.holding().without(Of(catalog.LeaseHeadroom), Of(catalog.LeaseExpiry)).with(want{
+	w := c.holding().without(Of(catalog.LeaseHeadroom), Of(catalog.LeaseExpiry)).with(want{
 		Of(catalog.Active): exactly(0), termsEnded(cause): exactly(1), Of(catalog.LastEnded): c.recently(),
 		catalog.ExecutionDuration.Count(): exactly(1), catalog.ExecutionDuration.Sum(): c.elapsed(),
 	})
+	if _, shown := w[renewals(catalog.RenewalCanceled)]; shown && c.t.renewsItself {
+		w[renewals(catalog.RenewalCanceled)] = between(0, 1) // one may be under way at the end
+	}
+	return w
 }
 
 // gaveBack is what it shows when a release with that result has ended its term
