@@ -2,7 +2,9 @@ package etcdlock
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -41,12 +43,12 @@ func (b *borrowed) Acquire(ctx context.Context) (instrument.Lease, error) {
 	go b.attempt(ctx, answers, gone)
 	select {
 	case a := <-answers:
-		return a.lease, a.err
+		return a.unpack()
 	case <-ctx.Done():
 	}
 	select {
 	case a := <-answers:
-		return a.lease, a.err
+		return a.unpack()
 	case <-time.After(cleanUpWait):
 		close(gone)
 		return nil, fmt.Errorf("etcdlock: %w", context.Cause(ctx))
@@ -66,25 +68,39 @@ func (b *borrowed) takeTurn(ctx context.Context) bool {
 }
 
 type answer struct {
-	lease instrument.Lease
-	err   error
+	lease    instrument.Lease
+	err      error
+	panicked any
+}
+
+func (a answer) unpack() (instrument.Lease, error) {
+	if a.panicked != nil {
+		panic(a.panicked) // the client's own, for the caller
+	}
+	return a.lease, a.err
 }
 
 // attempt hands over what came of one attempt. What its caller does not wait
 // for any more is given back.
 func (b *borrowed) attempt(ctx context.Context, answers chan<- answer, gone <-chan struct{}) {
 	defer func() { <-b.turn }()
-	b.left.stop()
-	lease, err := b.win(ctx)
+	a := b.answer(ctx)
 	select {
-	case answers <- answer{lease, err}:
+	case answers <- a:
 	case <-gone:
-		if lease != nil {
+		if a.lease != nil {
 			ended, cancel := context.WithCancel(context.Background())
 			cancel()
-			_ = lease.Release(ended) // by the background
+			_ = a.lease.Release(ended) // by the background
 		}
 	}
+}
+
+func (b *borrowed) answer(ctx context.Context) (a answer) {
+	defer func() { a.panicked = recover() }()
+	b.left.stop()
+	a.lease, a.err = b.win(ctx)
+	return a
 }
 
 func (b *borrowed) win(ctx context.Context) (instrument.Lease, error) {
@@ -107,18 +123,31 @@ func (b *borrowed) win(ctx context.Context) (instrument.Lease, error) {
 
 // hold wins the lock for a term that no other term shares.
 func (b *borrowed) hold(ctx context.Context) (*term, error) {
-	if err := win(ctx, b.session, b.candidate); err != nil {
-		return nil, err
+	others := keysOf(b.session)
+	created, err := b.campaign(ctx)
+	if errors.Is(err, errDeleted) && slices.Contains(others, b.candidate.key()) {
+		return nil, errShared // the key was another term's, which gave it back
 	}
-	created, err := b.candidate.created(ctx, b.session.Client())
 	if err != nil {
-		return nil, fmt.Errorf("etcdlock: %w", err)
+		return nil, err
 	}
 	t := &term{b.session, b.candidate.key(), created}
 	if !t.enter() {
 		return nil, errShared
 	}
 	return t, nil
+}
+
+// campaign wins and returns the revision that made the key.
+func (b *borrowed) campaign(ctx context.Context) (created int64, err error) {
+	if err := win(ctx, b.session, b.candidate); err != nil {
+		return 0, err
+	}
+	created, err = b.candidate.created(ctx, b.session.Client())
+	if err != nil {
+		return 0, fmt.Errorf("etcdlock: %w", err)
+	}
+	return created, nil
 }
 
 // releaser deletes the key of this term. Resign forgets the key when it fails,
@@ -129,16 +158,18 @@ func (b *borrowed) releaser(t *term) func(context.Context) error {
 	client, owner := b.session.Client(), b.candidate.owner()
 	var sent, given atomic.Bool
 	remove := func(ctx context.Context) error {
-		if given.Load() || !t.leave() {
-			return nil // a later term has the key
+		if given.Load() {
+			return nil
 		}
-		err := deleteOwn(ctx, client, owner, t.key)
-		if err == errDeleted && sent.Load() {
-			err = nil // by the request before
-		}
-		sent.Store(true)
-		given.Store(err == nil)
-		return err
+		return t.free(func() error {
+			err := deleteOwn(ctx, client, owner, t.key)
+			if err == errDeleted && sent.Load() {
+				err = nil // by the request before
+			}
+			sent.Store(true)
+			given.Store(err == nil)
+			return err
+		})
 	}
 	return func(ctx context.Context) error {
 		err := remove(ctx)

@@ -22,6 +22,8 @@ type network struct {
 	swallow atomic.Bool   // the next transaction has no answer
 	late    time.Duration // after its caller gave up, it arrives
 	away    atomic.Int32  // so many reads fail
+	reads   gate          // reads wait there
+	writes  gate          // transactions wait there
 	arrived chan struct{}
 }
 
@@ -29,10 +31,12 @@ func (n *network) Get(ctx context.Context, key string, opts ...clientv3.OpOption
 	if n.away.Add(-1) >= 0 {
 		return nil, errAway
 	}
+	n.reads.pass()
 	return n.KV.Get(ctx, key, opts...)
 }
 
 func (n *network) Txn(ctx context.Context) clientv3.Txn {
+	n.writes.pass()
 	if n.slow.CompareAndSwap(true, false) {
 		return &slow{n.KV.Txn(ctx)}
 	}

@@ -1,7 +1,9 @@
 package etcdlock
 
 import (
+	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 
 	"go.etcd.io/etcd/client/v3/concurrency"
@@ -60,5 +62,83 @@ func TestAttemptsOfOneAcquirerWaitForEachOther(t *testing.T) {
 	}
 	if err := receive(t, second); !errors.Is(err, instrument.ErrAlreadyHeld) {
 		t.Errorf("the second attempt: %v, want ErrAlreadyHeld", err)
+	}
+}
+
+// gate holds back the first who comes after it was shut.
+type gate struct{ shut atomic.Pointer[shutGate] }
+
+type shutGate struct{ reached, opened chan struct{} }
+
+func (g *gate) close() (reached <-chan struct{}, open func()) {
+	s := &shutGate{make(chan struct{}), make(chan struct{})}
+	g.shut.Store(s)
+	return s.reached, func() { close(s.opened) }
+}
+
+func (g *gate) pass() {
+	if s := g.shut.Swap(nil); s != nil {
+		close(s.reached)
+		<-s.opened
+	}
+}
+
+// What a session holds is its own until the server has taken it back: an
+// attempt in the meantime finds the key, and would lose it at once.
+func TestAnAttemptBesideAReleaseDoesNotWinTheKeyThatGoes(t *testing.T) {
+	_, c := server(t)
+	for kind, of := range onASession {
+		for name, others := range map[string]bool{"by the same Acquirer": false, "by another Acquirer": true} {
+			t.Run(kind+" "+name, func(t *testing.T) {
+				n := &network{KV: c.KV}
+				s, lock := sessionThrough(t, c, n), "/going/"+kind+name
+				holder := of(s, lock)
+				next := holder
+				if others {
+					next = of(s, lock)
+				}
+				lease := acquire(t, holder)
+				asked, answer := n.writes.close()
+				released := make(chan error, 1)
+				go func() { released <- lease.Release(context.Background()) }()
+				receive(t, asked)
+				if _, err := next.Acquire(t.Context()); !errors.Is(err, instrument.ErrAlreadyHeld) {
+					t.Errorf("before the key was deleted: %v, want ErrAlreadyHeld", err)
+				}
+				answer()
+				if err := receive(t, released); err != nil {
+					t.Error(err)
+				}
+				if err := acquire(t, next).Release(t.Context()); err != nil {
+					t.Errorf("after the key was deleted: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// The session lives, so that it cannot be what was lost.
+func TestAnAttemptWhoseKeyATermGaveBackFoundItHeld(t *testing.T) {
+	_, c := server(t)
+	for kind, of := range onASession {
+		t.Run(kind, func(t *testing.T) {
+			n := &network{KV: c.KV}
+			s, lock := sessionThrough(t, c, n), "/gone/"+kind
+			a := of(s, lock)
+			lease := acquire(t, a)
+			looks, look := n.reads.close()
+			failed := start(t.Context(), a)
+			receive(t, looks)
+			if err := lease.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+			look()
+			if err := receive(t, failed); !errors.Is(err, instrument.ErrAlreadyHeld) {
+				t.Errorf("got %v, want ErrAlreadyHeld", err)
+			}
+			if err := acquire(t, a).Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package etcdlock
 
 import (
+	"slices"
 	"sync"
 
 	"go.etcd.io/etcd/client/v3/concurrency"
@@ -15,7 +16,7 @@ type term struct {
 	created int64 // the revision that made the key
 }
 
-// terms are those of this process that have not been released.
+// terms are those of this process that have not been released, or are being.
 var terms struct {
 	mu  sync.Mutex
 	all []*term
@@ -39,20 +40,46 @@ func (t *term) enter() bool {
 	return true
 }
 
-// leave reports whether the key is not that of another term by now.
-func (t *term) leave() bool {
+// free gives the key back by remove, unless it is that of a later term by now.
+// Until remove has returned, no other term enters: it would win a key that is
+// about to go.
+func (t *term) free(remove func() error) error {
+	if !t.stay() {
+		return nil
+	}
+	defer t.leave()
+	return remove()
+}
+
+// stay has others find the term, and reports whether no later one has the key.
+func (t *term) stay() bool {
 	terms.mu.Lock()
 	defer terms.mu.Unlock()
-	for i, other := range terms.all {
-		if other == t {
-			terms.all = append(terms.all[:i:i], terms.all[i+1:]...)
-			return true
-		}
+	for _, other := range terms.all {
 		if *other == *t {
-			return false
+			return other == t
 		}
 	}
+	terms.all = append(terms.all, t)
 	return true
+}
+
+func (t *term) leave() {
+	terms.mu.Lock()
+	defer terms.mu.Unlock()
+	terms.all = slices.DeleteFunc(terms.all, func(other *term) bool { return other == t })
+}
+
+// keysOf are the keys of the session that terms hold or are giving back.
+func keysOf(s *concurrency.Session) (keys []string) {
+	terms.mu.Lock()
+	defer terms.mu.Unlock()
+	for _, t := range terms.all {
+		if t.session == s {
+			keys = append(keys, t.key)
+		}
+	}
+	return keys
 }
 
 // held reports whether a term holds that key of the session.
