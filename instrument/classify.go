@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/internal/lock"
@@ -150,12 +151,19 @@ func (e *Election) renewalResult(own Classifier, err, canceled error) catalog.Re
 	}
 }
 
-// contextErr is the end of the caller's context, which may be nil.
+// contextErr is the end of the caller's context, which may be nil. A connection
+// that was given the deadline of the context can notice it first.
 func contextErr(ctx context.Context) error {
 	if ctx == nil {
 		return nil
 	}
-	return ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
+		return context.DeadlineExceeded
+	}
+	return nil
 }
 
 // contextError is the end of a context that the error is or wraps.

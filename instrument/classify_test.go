@@ -43,13 +43,19 @@ type nilError struct{ cause error }
 func (e *nilError) Error() string { return e.cause.Error() }
 func (e *nilError) Unwrap() error { return e.cause }
 
+// unnoticed is a context whose deadline has passed, in the instant before its
+// own timer says so.
+type unnoticed struct{ context.Context }
+
+func (unnoticed) Deadline() (time.Time, bool) { return time.Unix(0, 0), true }
+
 func TestAttemptsAreClassifiedByLibraryThenContextThenNetwork(t *testing.T) {
 	wrap := func(err error) error { return fmt.Errorf("acquire: %w", err) }
 	library := []instrument.ElectionOption{classified(instrument.Contended, errHeld), classified(instrument.SessionLost, errGone), classified(instrument.AlreadyHeld, errOwn)}
 	answers := func(r instrument.Reason) []instrument.ElectionOption {
 		return []instrument.ElectionOption{instrument.Classify(instrument.ClassifierFunc(func(error) (instrument.Reason, bool) { return r, true }))}
 	}
-	const alive, canceled, late = "alive", "canceled", "late"
+	const alive, canceled, late, early = "alive", "canceled", "late", "early"
 	cases := []struct {
 		name string
 		opts []instrument.ElectionOption
@@ -66,6 +72,8 @@ func TestAttemptsAreClassifiedByLibraryThenContextThenNetwork(t *testing.T) {
 		{"the backend failed", library, wrap(errBackend), alive, "backend_error"},
 		{"a cancelled caller, whatever the library says", library, wrap(errBackend), canceled, "canceled"},
 		{"a caller whose deadline passed", library, wrap(errBackend), late, "timeout"},
+		{"a caller's deadline that a connection notices ahead of the context", nil, wrap(os.ErrDeadlineExceeded), early, "timeout"},
+		{"a held lock at that instant", answers(instrument.ContendedUnlessDone), errHeld, early, "timeout"},
 		{"a library's own deadline is not declared", library, context.DeadlineExceeded, alive, "unknown"},
 		{"a library's own cancellation neither", library, wrap(context.Canceled), alive, "unknown"},
 		{"contended unless the caller is done", answers(instrument.ContendedUnlessDone), errHeld, alive, "contended"},
@@ -100,6 +108,8 @@ func TestAttemptsAreClassifiedByLibraryThenContextThenNetwork(t *testing.T) {
 			case late:
 				ctx, cancel = context.WithDeadline(ctx, time.Unix(0, 0))
 				defer cancel()
+			case early:
+				ctx = unnoticed{ctx}
 			}
 			if _, err := e.Acquire(ctx, electtest.Fails(c.err)); err != c.err {
 				t.Errorf("the error came back as %v", err)

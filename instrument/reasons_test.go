@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -128,7 +129,7 @@ func TestARenewalIsClassifiedByLibraryThenContext(t *testing.T) {
 		}
 		return 0, false
 	})
-	const alive, canceled, late = "alive", "canceled", "late"
+	const alive, canceled, late, early = "alive", "canceled", "late", "early"
 	for name, c := range map[string]struct {
 		err  error
 		ctx  string
@@ -146,6 +147,7 @@ func TestARenewalIsClassifiedByLibraryThenContext(t *testing.T) {
 		"a failed backend, to a caller who left":  {errBackend, canceled, "canceled"},
 		"a failed backend, to a late caller":      {errBackend, late, "timeout"},
 		"an unknown error":                        {errors.New("lib: failed"), alive, "error"},
+		"a connection that noticed it first":      {os.ErrDeadlineExceeded, early, "timeout"},
 		"the library's own deadline":              {fmt.Errorf("lib: %w", context.DeadlineExceeded), alive, "timeout"},
 		"the library's own cancellation":          {fmt.Errorf("lib: %w", context.Canceled), alive, "canceled"},
 		"its deadline, to a caller who left":      {fmt.Errorf("lib: %w", context.DeadlineExceeded), canceled, "canceled"},
@@ -167,6 +169,8 @@ func TestARenewalIsClassifiedByLibraryThenContext(t *testing.T) {
 			case late:
 				ctx, cancel = context.WithDeadline(ctx, time.Unix(0, 0))
 				defer cancel()
+			case early:
+				ctx = unnoticed{ctx}
 			}
 			if err := term.Renew(ctx); err != c.err {
 				t.Errorf("the error came back as %v", err)
