@@ -207,27 +207,47 @@ func TestTriesOnALiveHolderAnswerAtOnce(t *testing.T) {
 	})
 }
 
+// TestTokensGrowFromHolderToHolder includes attempts that drew their number long
+// before they won: before the holder in front of them did.
 func TestTokensGrowFromHolderToHolder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x := newTable()
-		last := uint64(0)
-		for range 3 {
-			l, err := x.lock(t, expect.Lock).Acquire(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(lease)
-			token, ok := l.(instrument.Fencer).FencingToken()
-			if !ok || token <= last {
-				t.Errorf("token %d, %v after %d", token, ok, last)
-			}
-			last = token
-			if err := l.Release(t.Context()); err != nil {
-				t.Error(err)
-			}
+	for kind, lock := range map[string]func(*table, testing.TB, string) instrument.Acquirer{"that wait": (*table).lock, "that try": (*table).tryLock} {
+		for name, slow := range map[string]bool{"quick attempts": false, "slow attempts": true} {
+			t.Run(name+" "+kind, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					x := newTable()
+					last := uint64(0)
+					for range 3 {
+						x.sequence++
+						drawn := x.sequence
+						hold(t, lock(x, t, expect.Lock), &last)
+						if slow {
+							x.drawn = drawn
+						}
+						hold(t, lock(x, t, expect.Lock), &last)
+					}
+					synctest.Wait()
+				})
+			})
 		}
-		synctest.Wait()
-	})
+	}
+}
+
+// hold compares the token of a holder with the last.
+func hold(t *testing.T, a instrument.Acquirer, last *uint64) {
+	t.Helper()
+	l, err := a.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(lease)
+	token, ok := l.(instrument.Fencer).FencingToken()
+	if !ok || token <= *last {
+		t.Errorf("token %d, %v after %d", token, ok, *last)
+	}
+	*last = token
+	if err := l.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestAClientThatSendsHeartbeatsToo has the client's own heartbeats end with

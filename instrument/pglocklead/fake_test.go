@@ -23,6 +23,7 @@ import (
 type table struct {
 	mu       sync.Mutex
 	sequence int64
+	drawn    int64 // if not 0, the number that the next attempt drew before, and was slow since
 	rows     map[string]*row
 	err      error         // of every request
 	refused  error         // of every heartbeat
@@ -126,8 +127,7 @@ func (c connection) QueryContext(ctx context.Context, query string, args []drive
 	_, err := c.x.serve(ctx, func() int64 {
 		switch {
 		case strings.Contains(query, "nextval"):
-			c.x.sequence++
-			rows.values = []driver.Value{c.x.sequence}
+			rows.values = []driver.Value{c.x.draw()}
 		case strings.Contains(query, "INSERT"):
 			rows.values = c.x.insert(args)
 		default:
@@ -162,6 +162,14 @@ func (c connection) ExecContext(ctx context.Context, query string, args []driver
 		return 1
 	})
 	return driver.RowsAffected(affected), err
+}
+
+func (x *table) draw() (number int64) {
+	if number, x.drawn = x.drawn, 0; number != 0 {
+		return number
+	}
+	x.sequence++
+	return x.sequence
 }
 
 // serve answers one request.

@@ -22,6 +22,14 @@ type holding struct {
 	broken atomic.Pointer[error] // of the heartbeat that failed
 }
 
+// token is the version that the first heartbeat has written. The library draws
+// that of an attempt from its sequence before it asks for the lock: an attempt
+// that was slow wins with a lower one than a holder before it had. That of a
+// heartbeat is drawn by the holder, while no other is one.
+func (h *holding) token() instrument.LeaseOption {
+	return instrument.Token(uint64(h.lock.RecordVersionNumber()))
+}
+
 // Beat sends a heartbeat, and does not cut it short: drivers may need longer to
 // give up than its caller. The library gives a lock up when one fails, whatever
 // the reason: so a look at the record goes first, which may fail.

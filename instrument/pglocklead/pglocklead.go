@@ -48,13 +48,12 @@ func (l *locker) Acquire(ctx context.Context) (instrument.Lease, error) {
 	if err := keeper.CheckLease("pglock", l.client, l.lease); err != nil {
 		return nil, err
 	}
-	asked := time.Now()
 	lock, err := l.take(ctx)
 	if err != nil {
 		return nil, err
 	}
-	token := instrument.Token(uint64(lock.RecordVersionNumber())) // from a sequence: each holder's is higher than those before
-	lease, err := keeper.Hold(ctx, &holding{l: l, lock: lock}, asked, l.lease, token)
+	h := &holding{l: l, lock: lock}
+	lease, err := keeper.Hold(ctx, h, time.Time{}, l.lease, h.token)
 	if err != nil {
 		return nil, fmt.Errorf("leaderscope: pglock: heartbeat after the lock was won: %w", err)
 	}

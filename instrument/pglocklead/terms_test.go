@@ -20,7 +20,7 @@ const s = time.Second
 // acquired is what a lock shows that was won at once.
 func acquired(t *testing.T) electtest.Series {
 	return expect.Fresh(t).With(expect.Acquired(0)).With(expect.Length(lease)).With(electtest.Series{
-		"leader_fencing_token": 1, "leader_fencing_token_regressions_total": 0,
+		"leader_fencing_token": 2, "leader_fencing_token_regressions_total": 0,
 	})
 }
 

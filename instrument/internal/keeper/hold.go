@@ -44,9 +44,10 @@ type holding struct {
 // time to give up.
 //
 // A win that took long is followed by a heartbeat, since the library does not
-// tell when it sent the request that won. When that fails, the lock is withdrawn
-// in the background, and Hold returns the error.
-func Hold(ctx context.Context, lock Lock, asked time.Time, length time.Duration, opts ...instrument.LeaseOption) (instrument.Lease, error) {
+// tell when it sent the request that won; so is one whose asked is zero. When
+// that fails, the lock is withdrawn in the background, and Hold returns the
+// error. The functions in opts are called after it.
+func Hold(ctx context.Context, lock Lock, asked time.Time, length time.Duration, opts ...func() instrument.LeaseOption) (instrument.Lease, error) {
 	h := &holding{Lock: lock, length: length, end: asked.Add(length), turn: make(chan struct{}, 1), stopped: make(chan struct{})}
 	if time.Since(asked) > length/10 {
 		if err := h.renew(ctx); err != nil {
@@ -54,14 +55,19 @@ func Hold(ctx context.Context, lock Lock, asked time.Time, length time.Duration,
 			return nil, err
 		}
 	}
-	background, stop := context.WithCancel(context.Background())
-	h.stop = stop
-	go h.keep(background)
-	return instrument.NewLease(h.release, append(opts,
+	known := []instrument.LeaseOption{
 		instrument.ExpiryFrom(h.expiry),
 		instrument.GrantedFrom(func() time.Duration { return length }),
 		instrument.RenewWith(h.renew),
-		instrument.WatchWith(h.watch))...), nil
+		instrument.WatchWith(h.watch),
+	}
+	for _, o := range opts {
+		known = append(known, o())
+	}
+	background, stop := context.WithCancel(context.Background())
+	h.stop = stop
+	go h.keep(background)
+	return instrument.NewLease(h.release, known...), nil
 }
 
 // expiry is the instant just before the last good request, plus the lease.
