@@ -72,6 +72,15 @@ func withdraw(ctx context.Context, client *pglock.Client, lock *pglock.Lock) {
 	_ = client.ReleaseContext(context.WithoutCancel(ctx), lock) // within a lease, by the client's own limit
 }
 
+// closed reports a pool that the program has closed, which says so ahead of a
+// context that has ended. Nothing is sent.
+func (l *locker) closed() bool {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := l.client.GetContext(ended, l.name)
+	return err != nil && !errors.Is(err, context.Canceled)
+}
+
 // sight is the record that attempts have found, and since when. It is safe for
 // concurrent use.
 type sight struct {

@@ -41,6 +41,8 @@ func TestAttemptsThatDoNotWin(t *testing.T) {
 		{"try: statement_timeout", tries, failing(sqlState("57014")), 0, sqlState("57014"), "backend_error", 0},
 		{"try: lock_timeout", tries, failing(sqlState("55P03")), 0, sqlState("55P03"), "contended", 0},
 		{"try: the table is not there", tries, failing(sqlState("42P01")), 0, sqlState("42P01"), "unknown", 0},
+		{"try: the program has closed its pool", tries, func(x *table) { x.closed = true }, 0, instrument.ErrBackend, "backend_error", 0},
+		{"wait: the program has closed its pool", waits, func(x *table) { x.closed = true }, 0, instrument.ErrBackend, "backend_error", 0},
 		{"try: a silent server, for as long as the library waits", tries, silent, 0, context.DeadlineExceeded, "backend_error", lease},
 		{"wait: a silent server, for as long as the library waits", waits, silent, 0, context.DeadlineExceeded, "backend_error", lease},
 		{"try: a silent server, for as long as the caller waits", tries, silent, s, context.DeadlineExceeded, "timeout", s},

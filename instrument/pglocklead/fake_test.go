@@ -25,6 +25,8 @@ type table struct {
 	sequence int64
 	drawn    int64 // if not 0, the number that the next attempt drew before, and was slow since
 	rows     map[string]*row
+	pools    []*sql.DB
+	closed   bool          // the pools are
 	err      error         // of every request
 	refused  error         // of every heartbeat
 	broken   int           // so many requests meet a connection that broke
@@ -46,7 +48,18 @@ func newTable() *table { return &table{rows: map[string]*row{}} }
 func (x *table) database(t testing.TB) *sql.DB {
 	db := sql.OpenDB(x)
 	t.Cleanup(func() { _ = db.Close() })
+	x.pools = append(x.pools, db)
+	if x.closed {
+		x.close()
+	}
 	return db
+}
+
+// close closes the pools, as a program does that stops.
+func (x *table) close() {
+	for _, db := range x.pools {
+		_ = db.Close()
+	}
 }
 
 func (x *table) client(t testing.TB, opts ...pglock.ClientOption) *pglock.Client {

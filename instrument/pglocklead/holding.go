@@ -15,6 +15,9 @@ import (
 // errGaveUp is the cause of a term whose heartbeat failed.
 var errGaveUp = fmt.Errorf("leaderscope: pglock: a heartbeat failed: %w", instrument.ErrGaveUp)
 
+// errClosed is the cause of a term whose pool the program has closed.
+var errClosed = fmt.Errorf("leaderscope: pglock: the *sql.DB was closed: %w", context.Canceled)
+
 // holding is a lock while it is held; see keeper.Lock.
 type holding struct {
 	l      *locker
@@ -48,14 +51,17 @@ func (h *holding) Beat(ctx context.Context) (sent time.Time, err error) {
 	return sent, err
 }
 
-// Ends has the term end once a heartbeat has failed, not when none was sent.
+// Ends has the term end once a heartbeat has failed, not when none was sent,
+// and when the program has closed its pool: none can be sent then.
 func (h *holding) Ends(error) error {
 	broken := h.broken.Load()
 	switch {
+	case broken != nil && errors.Is(*broken, pglock.ErrLockAlreadyReleased):
+		return *broken
+	case h.l.closed():
+		return errClosed
 	case broken == nil:
 		return nil
-	case errors.Is(*broken, pglock.ErrLockAlreadyReleased):
-		return *broken
 	}
 	return errGaveUp
 }

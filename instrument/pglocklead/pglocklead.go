@@ -49,7 +49,11 @@ func (l *locker) Acquire(ctx context.Context) (instrument.Lease, error) {
 		return nil, err
 	}
 	lock, err := l.take(ctx)
-	if err != nil {
+	switch {
+	case err == nil:
+	case !errors.Is(err, pglock.ErrNotAcquired) && l.closed():
+		return nil, fmt.Errorf("leaderscope: pglock: the *sql.DB is closed: %w: %w", instrument.ErrBackend, err)
+	default:
 		return nil, err
 	}
 	h := &holding{l: l, lock: lock}

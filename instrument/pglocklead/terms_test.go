@@ -120,6 +120,16 @@ func TestTerms(t *testing.T) {
 			},
 		},
 		{
+			"the program closes its pool: stopped with the next heartbeat",
+			func(t *testing.T, x *table, term *instrument.Term) {
+				x.close()
+				<-term.Context().Done()
+			},
+			func(t *testing.T) electtest.Series {
+				return ended(t, "canceled", lease/3).With(expect.RenewedByThirds(0, 1, "error", 0))
+			},
+		},
+		{
 			"heartbeats that cannot be sent are errors and no loss, and are tried again until it is too late",
 			func(_ *testing.T, x *table, term *instrument.Term) {
 				x.fail(errReset)
