@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 
 	"github.com/hashicorp/consul/api"
@@ -23,6 +24,10 @@ type fresh struct {
 	make      func(session string) (locker, error)
 	holder    func(ctx context.Context) (*api.KVPair, error) // nil: several hold it
 }
+
+// Format writes what it is for every verb, and keeps the name of the lock from
+// those who print it.
+func (*fresh) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "Consul lock") }
 
 func (f *fresh) Acquire(ctx context.Context) (instrument.Lease, error) {
 	ctx = orBackground(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"cirello.io/dynamolock/v2"
@@ -53,6 +54,10 @@ type locker struct {
 	tries    bool
 	refusals refusals
 }
+
+// Format writes what it is for every verb, and keeps the name of the lock from
+// those who print it.
+func (*locker) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "dynamolock lock") }
 
 // Acquire takes the lock. Its lease has no token: the record version is random.
 func (l *locker) Acquire(ctx context.Context) (instrument.Lease, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/leaderscope/leaderscope/instrument"
@@ -21,6 +22,20 @@ func (a *acquiring) win() {
 	}
 	_ = term.Release(context.Background()) // whatever the library says of it
 	c.is(ruleRelease, 0, c.released)
+}
+
+func (a *acquiring) printing() {
+	acquirer := a.suite.New(a.TB, a.lock)
+	c := a.newContender()
+	c.acquirer = inspected(a.checkRun, acquirer)
+	term := c.acquire(ruleFree)
+	for _, verb := range []string{"%v", "%+v", "%#v"} {
+		for _, printed := range []any{acquirer, term.Unwrap()} {
+			if text := fmt.Sprintf(verb, printed); strings.Contains(text, a.lock) {
+				a.broke(rulePrints, "%s of a %T prints %.200s", verb, printed, text)
+			}
+		}
+	}
 }
 
 func (a *acquiring) contention() {

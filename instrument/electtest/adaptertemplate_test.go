@@ -12,19 +12,18 @@ import (
 
 // NewElector makes an Acquirer of a lock. ttl is the length of its lease.
 func NewElector(client *lockd, name string, ttl time.Duration, wait bool) instrument.Acquirer {
-	return &elector{client, name, ttl, wait}
+	lock := func(ctx context.Context) (*grant, error) { return client.Lock(ctx, name, ttl, wait) }
+	return &elector{lock, ttl}
 }
 
 type elector struct {
-	client *lockd
-	name   string
-	ttl    time.Duration
-	wait   bool
+	lock func(context.Context) (*grant, error) // keeps the name from those who print an elector
+	ttl  time.Duration
 }
 
 // Acquire wins, or returns the library's error as it is.
 func (e *elector) Acquire(ctx context.Context) (instrument.Lease, error) {
-	g, err := e.client.Lock(ctx, e.name, e.ttl, e.wait)
+	g, err := e.lock(ctx)
 	if err != nil { // first: beside an error some libraries return a lock
 		return nil, err
 	}

@@ -116,6 +116,7 @@ type conformanceCheck struct {
 
 var conformanceChecks = []conformanceCheck{
 	{"a win is a term until it is released", nil, (*acquiring).win},
+	{"it is printed", nil, (*acquiring).printing},
 	{"another contender holds the lock", nil, (*acquiring).contention},
 	{"the caller gives up waiting", needsWaiting, (*acquiring).givingUp},
 	{"the caller gives up while the answer is on its way", nil, (*acquiring).lateAnswer},

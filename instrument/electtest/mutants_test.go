@@ -98,6 +98,7 @@ var mutants = []mutant{
 	{"two hold the lock", keeper, ruleExclusion},
 	{"two hold the lock", renewer, ruleExclusion},
 	{"contention is not declared", renewer, ruleContended},
+	{"the name is printed", renewer, rulePrints},
 	{"Acquire ignores its context", keeper, ruleGivingUp},
 	{"Acquire ignores its context", patient, ruleGivingUp},
 	{"a waiting contender sleeps too long", keeper, ruleTurn},

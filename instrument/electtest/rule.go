@@ -47,5 +47,6 @@ const (
 	ruleSuccession  rule = "When a leader stops, another one leads within a lease."
 	ruleGaveUp      rule = "An elector that stops trying to renew ends its term as gave_up while the lease runs, and as lost or expired after that."
 	ruleWork        rule = "Work is running while the term leads, and work that continues after the lease has ended counts as work after loss."
+	rulePrints      rule = "Neither the acquirer nor its lease prints the name of the lock, which may be a secret: keep it in a function, or write a method Format."
 	ruleComeback    rule = "An elector that lost the lock campaigns again, and wins with a new term."
 )

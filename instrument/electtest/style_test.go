@@ -3,6 +3,8 @@ package electtest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -115,6 +117,13 @@ func (s *adapter) elector(lock string) instrument.Acquirer { return &client{s, l
 type client struct {
 	*adapter
 	lock string
+}
+
+func (e *client) Format(f fmt.State, _ rune) {
+	_, _ = io.WriteString(f, "a lock")
+	if e.fault == "the name is printed" {
+		_, _ = io.WriteString(f, " called "+e.lock)
+	}
 }
 
 func (e *client) Classify(err error) (instrument.Reason, bool) {

@@ -3,6 +3,8 @@ package gocronlead
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"reflect"
 	"strings"
 
@@ -41,6 +43,9 @@ type asked struct {
 	lock   gocron.Lock
 	err    error
 }
+
+// Format keeps the name of the job from those who print it.
+func (a *asked) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "gocron lock") }
 
 func (a *asked) Acquire(ctx context.Context) (instrument.Lease, error) {
 	a.lock, a.err = a.locker.Lock(ctx, a.name)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -50,6 +51,10 @@ type bucketKey struct {
 func newElector(s store, key, holder string, waits bool) *elector {
 	return &elector{bucketKey: &bucketKey{store: s, key: key, withdrawals: &withdrawals{store: s, key: key}}, holder: holder, waits: waits}
 }
+
+// Format writes what it is for every verb, and keeps the name of the lock from
+// those who print it.
+func (*elector) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "NATS election") }
 
 // Classify names the reason of an error of Acquire, Renew or Release. A
 // revision that does not match means that another wrote the key. A deadline is

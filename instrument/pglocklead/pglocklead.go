@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"cirello.io/pglock"
@@ -42,6 +43,10 @@ type locker struct {
 	tries  bool
 	last   sight
 }
+
+// Format writes what it is for every verb, and keeps the name of the lock from
+// those who print it.
+func (*locker) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "pglock lock") }
 
 // Acquire takes the lock.
 func (l *locker) Acquire(ctx context.Context) (instrument.Lease, error) {

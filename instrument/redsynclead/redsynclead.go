@@ -3,6 +3,8 @@ package redsynclead
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"slices"
 
 	"github.com/go-redsync/redsync/v4"
@@ -91,6 +93,10 @@ func wrap(m *redsync.Mutex, opts []Option, lock func(*redsync.Mutex, context.Con
 		return &attempt{mutex: shared}, nil
 	}, lock, slices.Contains(opts, Option(autoRenew{}))}
 }
+
+// Format writes what it is for every verb, and keeps the name of the lock from
+// those who print it.
+func (*elector) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "redsync mutex") }
 
 // Classify names the reason of an error of Acquire, Renew or Release. A node
 // that failed is tested for first: with it, nodes that are taken show no other

@@ -3,6 +3,7 @@ package rueidislocklead
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/redis/rueidis"
@@ -37,6 +38,10 @@ type elector struct {
 	name   string
 	lock   func(rueidislock.Locker, context.Context, string) (context.Context, context.CancelFunc, error)
 }
+
+// Format writes what it is for every verb, and keeps the name of the lock from
+// those who print it.
+func (*elector) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "rueidislock lock") }
 
 // Classify names the reason of an error of Acquire or Release. A deadline that
 // is not the caller's is that of one request, LockerOption.TryNextAfter: Redis

@@ -3,6 +3,7 @@ package zklock
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -29,6 +30,10 @@ type borrowed struct {
 	locking   bool         // run runs
 	waiting   []chan error // for a result of Lock; the first gets it
 }
+
+// Format writes what it is for every verb, and keeps the name of the lock from
+// those who print it.
+func (*borrowed) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "ZooKeeper lock") }
 
 func (b *borrowed) Acquire(ctx context.Context) (instrument.Lease, error) {
 	ctx = orBackground(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
@@ -60,6 +61,10 @@ type elector struct {
 	holder  string
 	acl     []zk.ACL
 }
+
+// Format writes what it is for every verb, and keeps the name of the lock from
+// those who print it.
+func (*elector) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "ZooKeeper election") }
 
 func (e *elector) Acquire(ctx context.Context) (instrument.Lease, error) {
 	ctx = orBackground(ctx)
