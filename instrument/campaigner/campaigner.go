@@ -7,6 +7,7 @@ package campaigner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -39,8 +40,21 @@ type Campaigner struct {
 // asks. next renews where it cannot be seen: declare instrument.Hold and
 // instrument.HiddenRenewals.
 func New(e *instrument.Election, next Candidate, poll time.Duration) *Campaigner {
+	if next == nil {
+		next = nobody{}
+	}
 	return &Campaigner{e: e, next: next, poll: poll}
 }
+
+// nobody stands in for a candidate that is nil: it never leads.
+type nobody struct{}
+
+var errNobody = errors.New("leaderscope: campaigner: the candidate is nil: pass the elector to observe")
+
+func (nobody) Campaign(context.Context) error         { return errNobody }
+func (nobody) Resign(context.Context) error           { return errNobody }
+func (nobody) IsLeader() bool                         { return false }
+func (nobody) Leader(context.Context) (string, error) { return "", errNobody }
 
 // Campaign campaigns. One that succeeds while a term is open is no other term:
 // it counts as already held.

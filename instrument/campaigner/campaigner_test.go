@@ -221,3 +221,18 @@ func TestWhatPassesThrough(t *testing.T) {
 		t.Errorf("prints %q", got)
 	}
 }
+
+func TestACandidateThatIsMissingNeverLeads(t *testing.T) {
+	m := expect.Middleware(t)
+	c := campaigner.New(m.Election(expect.Lock, options...), nil, s)
+	ctx := t.Context()
+	_, who := c.Leader(ctx)
+	for name, err := range map[string]error{"Campaign": c.Campaign(ctx), "Resign": c.Resign(ctx), "Leader": who} {
+		if err == nil || err.Error() != "leaderscope: campaigner: the candidate is nil: pass the elector to observe" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if c.IsLeader() {
+		t.Error("it leads")
+	}
+}

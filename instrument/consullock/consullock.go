@@ -17,6 +17,9 @@ import (
 // takes none. What the client still does then, and what it leaves, is undone in
 // the background. It is safe for concurrent use.
 func NewLock(client *api.Client, s *Sessions, opts *api.LockOptions) instrument.Acquirer {
+	if client == nil || s == nil || opts == nil {
+		return missing
+	}
 	return &fresh{client: client, sessions: s, session: opts.Session, entry: lockEntry(opts), namespace: opts.Namespace,
 		make: func(session string) (locker, error) {
 			o := *opts
@@ -31,6 +34,9 @@ func NewLock(client *api.Client, s *Sessions, opts *api.LockOptions) instrument.
 // NewSemaphore takes one of the slots that opts limit; declare MaxLeaders. See
 // NewLock. There is no token: no order is among several holders.
 func NewSemaphore(client *api.Client, s *Sessions, opts *api.SemaphoreOptions) instrument.Acquirer {
+	if client == nil || s == nil || opts == nil {
+		return missing
+	}
 	return &fresh{client: client, sessions: s, session: opts.Session, entry: semaphoreEntry(opts), namespace: opts.Namespace,
 		make: func(session string) (locker, error) {
 			o := *opts
@@ -44,8 +50,16 @@ func NewSemaphore(client *api.Client, s *Sessions, opts *api.SemaphoreOptions) i
 // ErrLockHeld, counted as already held, until it is released. Attempts of one
 // Acquirer wait for each other. See NewLock for contexts.
 func Lock(client *api.Client, s *Sessions, l *api.Lock, key string) instrument.Acquirer {
+	if client == nil || s == nil || l == nil {
+		return missing
+	}
 	return &borrowed{client: client, sessions: s, lock: programLock{l}, key: key, turn: make(chan struct{}, 1)}
 }
+
+// missing is an elector that was made without what it needs.
+var missing = instrument.AcquirerFunc(func(context.Context) (instrument.Lease, error) { return nil, errMissing })
+
+var errMissing = errors.New("consullock: the client, its Sessions, or the lock or its options is nil: pass those of consullock.NewClient and of the client")
 
 // reasons tells the client's errors apart.
 type reasons struct{}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -33,6 +34,9 @@ type session struct {
 // NewClient makes a client whose sessions are known. The configuration is
 // used as api.NewClient uses it, and not changed.
 func NewClient(config *api.Config) (*api.Client, *Sessions, error) {
+	if config == nil {
+		return nil, nil, errors.New("consullock: the configuration is nil: pass api.DefaultConfig()")
+	}
 	own := *config
 	if own.HttpClient != nil {
 		h := *own.HttpClient

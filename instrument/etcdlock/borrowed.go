@@ -25,14 +25,26 @@ type borrowed struct {
 	left      background    // what deletes the keys that attempts and terms left
 }
 
-func onSession(s *concurrency.Session, c candidate) *borrowed {
+// onSession leaves the session out if one of the program's objects is missing.
+func onSession(s *concurrency.Session, c candidate, missing bool) *borrowed {
+	if missing {
+		s = nil
+	}
 	return &borrowed{session: s, candidate: c, turn: make(chan struct{}, 1)}
 }
+
+var (
+	errNoClient  = errors.New("etcdlock: the client is nil: pass one of clientv3.New")
+	errNoSession = errors.New("etcdlock: the session, or what was made from it, is nil: pass those of package concurrency")
+)
 
 // Acquire has the candidate campaign in the background. etcd's package cleans
 // up after a campaign that is given up, with the context of the client, and
 // for as long as the backend takes.
 func (b *borrowed) Acquire(ctx context.Context) (instrument.Lease, error) {
+	if b.session == nil {
+		return nil, errNoSession
+	}
 	if ctx == nil {
 		ctx = context.Background()
 	}

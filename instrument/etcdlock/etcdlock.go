@@ -56,20 +56,20 @@ func NewTryMutex(c *clientv3.Client, prefix string, ttl time.Duration) instrumen
 // one round trip: the client shows when a renewal was answered, not when it was
 // sent.
 func Election(s *concurrency.Session, e *concurrency.Election, value string) instrument.Acquirer {
-	return onSession(s, election{e, s, value})
+	return onSession(s, election{e, s, value}, e == nil)
 }
 
 // Mutex locks m, which was made from s, and waits until it is free. See
 // [Election] for the session. Two mutexes of one session do not exclude each
 // other: etcd takes them for one owner, and Acquire refuses the second.
 func Mutex(s *concurrency.Session, m *concurrency.Mutex) instrument.Acquirer {
-	return onSession(s, mutex{m})
+	return onSession(s, mutex{m}, m == nil)
 }
 
 // TryMutex locks m, which was made from s, or returns
 // [concurrency.ErrLocked], wrapped, at once. See [Mutex].
 func TryMutex(s *concurrency.Session, m *concurrency.Mutex) instrument.Acquirer {
-	return onSession(s, tryMutex{mutex{m}})
+	return onSession(s, tryMutex{mutex{m}}, m == nil)
 }
 
 // reasons tells etcd's errors apart.

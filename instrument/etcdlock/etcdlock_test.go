@@ -150,7 +150,7 @@ func TestSessionThatLapsesWhileItCampaignsIsNoWin_C02(t *testing.T) {
 func TestCampaignThatReturnsSuccessAfterItsSessionIsNoWin_C02(t *testing.T) {
 	_, c := server(t)
 	s := callersSession(t, c)
-	_, err := onSession(s, phantom{s}).Acquire(t.Context())
+	_, err := onSession(s, phantom{s}, false).Acquire(t.Context())
 	if !errors.Is(err, instrument.ErrSessionLost) {
 		t.Errorf("got %v, want ErrSessionLost", err)
 	}

@@ -21,6 +21,9 @@ type fresh struct {
 }
 
 func (f *fresh) Acquire(ctx context.Context) (instrument.Lease, error) {
+	if f.client == nil {
+		return nil, errNoClient
+	}
 	s, err := open(ctx, f.client, f.ttl)
 	if err != nil {
 		return nil, fmt.Errorf("etcdlock: open a session: %w", err)

@@ -142,3 +142,24 @@ func TestAnAttemptWhoseKeyATermGaveBackFoundItHeld(t *testing.T) {
 		})
 	}
 }
+
+// bomb is a candidate whose client panics.
+type bomb struct{ candidate }
+
+func (bomb) acquire(context.Context) error { panic("boom") }
+
+func TestAPanicOfTheClientReachesTheCaller(t *testing.T) {
+	_, c := server(t)
+	a := onSession(callersSession(t, c), bomb{}, false)
+	for range 2 { // the turn is given back
+		func() {
+			defer func() {
+				if p := recover(); p != "boom" {
+					t.Errorf("recovered %v", p)
+				}
+			}()
+			_, err := a.Acquire(t.Context())
+			t.Errorf("returned %v", err)
+		}()
+	}
+}

@@ -2,6 +2,7 @@ package gocronlead
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/go-co-op/gocron/v2"
@@ -46,8 +47,22 @@ func (a *acquirers) acquirer(name string) instrument.Acquirer {
 	if len(a.known) >= mostAcquirers {
 		clear(a.known)
 	}
-	a.known[id] = a.make(name)
+	a.known[id] = a.made(name)
 	return a.known[id]
+}
+
+var errNoAcquirer = errors.New("leaderscope: gocron: the function given to gocronlead.NewLocker is nil, or returned no Acquirer")
+
+// made is an acquirer in any case: a job that is refused is better than a
+// program that ends.
+func (a *acquirers) made(name string) (acquirer instrument.Acquirer) {
+	if a.make != nil {
+		acquirer = a.make(name)
+	}
+	if acquirer == nil {
+		acquirer = instrument.AcquirerFunc(func(context.Context) (instrument.Lease, error) { return nil, errNoAcquirer })
+	}
+	return acquirer
 }
 
 // Lock is for a scheduler that is not observed.

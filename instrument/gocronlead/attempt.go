@@ -48,12 +48,18 @@ type asked struct {
 func (a *asked) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "gocron lock") }
 
 func (a *asked) Acquire(ctx context.Context) (instrument.Lease, error) {
+	if a.locker == nil {
+		a.err = errNoLocker
+		return nil, a.err
+	}
 	a.lock, a.err = a.locker.Lock(ctx, a.name)
 	if a.err != nil || a.lock == nil {
 		return nil, a.err
 	}
 	return leaseOf(a.lock), nil
 }
+
+var errNoLocker = errors.New("leaderscope: gocron: the locker given to gocronlead.Locker is nil")
 
 // uniqueViolation is the SQLSTATE of a row that is there already.
 const uniqueViolation = "23505"
@@ -64,7 +70,7 @@ func (a *asked) Classify(err error) (instrument.Reason, bool) {
 	if a.err == nil {
 		return 0, false
 	}
-	if redisLock(a.locker) && bare(err) {
+	if a.locker != nil && redisLock(a.locker) && bare(err) {
 		return instrument.ContendedUnlessDone, true
 	}
 	if coded, ok := errors.AsType[sqlError](err); ok && coded.SQLState() == uniqueViolation {

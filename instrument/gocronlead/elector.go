@@ -41,9 +41,14 @@ func Elector(e *instrument.Election, elector gocron.Elector, classifiers ...inst
 	return &JobElector{e: e, next: elector, classifiers: classifiers, runs: map[uuid.UUID][]*run{}}
 }
 
+var errNoElector = errors.New("leaderscope: gocron: the elector given to gocronlead.Elector is nil")
+
 // IsLeader asks the wrapped elector and returns its answer untouched.
 func (j *JobElector) IsLeader(ctx context.Context) error {
 	j.reports.check()
+	if j.next == nil {
+		return errNoElector
+	}
 	err := j.next.IsLeader(ctx)
 	j.mu.Lock()
 	defer j.mu.Unlock()

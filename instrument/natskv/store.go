@@ -2,6 +2,7 @@ package natskv
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -30,7 +31,12 @@ func newStore(kv jetstream.KeyValue) *bucketStore {
 	return &bucketStore{kv: kv, turn: make(chan struct{}, 1)}
 }
 
+var errNoBucket = errors.New("the key-value bucket is nil: pass one of jetstream.JetStream")
+
 func (b *bucketStore) take(ctx context.Context) error {
+	if b.kv == nil {
+		return errNoBucket
+	}
 	select {
 	case b.turn <- struct{}{}:
 		return nil

@@ -16,8 +16,12 @@ import (
 //
 // Raft calls the observer while it changes its state and does not go on before
 // the observer is done, so no change is missed, and none is late. After stop
-// the last state stays; Forget the election if it is over.
+// the last state stays; Forget the election if it is over. A nil e or r has
+// nothing observed.
 func Observe(e *instrument.Election, r *raft.Raft) (stop func()) {
+	if e == nil || r == nil {
+		return func() {}
+	}
 	o := &observer{election: e, raft: r}
 	// A nil channel: everything happens in the filter, which sees every
 	// observation, where a channel that is full would lose some.

@@ -1,6 +1,7 @@
 package raftlead
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
 )
@@ -216,5 +218,19 @@ func TestCandidacyThatAnotherWonIsContended(t *testing.T) {
 	won := r[of(catalog.Acquired)]
 	if r[of(catalog.NotAcquired, catalog.Contended.String())]+won != r[of(catalog.Attempts)] {
 		t.Errorf("after a candidacy: %v", r)
+	}
+}
+
+func TestWithoutANodeOrAnElectionNothingIsObserved(t *testing.T) {
+	m, err := instrument.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := m.Election("store")
+	before := electtest.Read(m, "store")
+	Observe(e, nil)()
+	Observe(nil, nil)()
+	if after := electtest.Read(m, "store"); !maps.Equal(after, before) {
+		t.Errorf("%v, before %v", after, before)
 	}
 }

@@ -20,23 +20,31 @@ type session struct {
 // open takes a connection out of the pool.
 func open(ctx context.Context, db *sql.DB, lock Lock) (*session, error) {
 	type result struct {
-		conn *sql.Conn
-		err  error
+		conn     *sql.Conn
+		err      error
+		panicked any
 	}
 	opened := make(chan result, 1)
 	go func() {
-		conn, err := db.Conn(ctx)
-		opened <- result{conn, err}
+		var r result
+		defer func() {
+			r.panicked = recover()
+			opened <- r
+		}()
+		r.conn, r.err = db.Conn(ctx)
 	}()
 	select {
 	case r := <-opened:
+		if r.panicked != nil {
+			panic(r.panicked) // a driver's own, for the caller
+		}
 		if r.err != nil {
 			return nil, r.err
 		}
 		return &session{conn: r.conn, lock: lock}, nil
 	case <-ctx.Done():
 		go func() {
-			if r := <-opened; r.err == nil {
+			if r := <-opened; r.conn != nil {
 				_ = r.conn.Close() // nothing was asked, so it may go back to the pool
 			}
 		}()

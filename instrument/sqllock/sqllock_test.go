@@ -642,3 +642,21 @@ func TestArgumentsThatMakeNoSense(t *testing.T) {
 		})
 	}
 }
+
+// bomb is a driver that panics when it connects.
+type bomb struct{}
+
+func (bomb) Connect(context.Context) (driver.Conn, error) { panic("boom") }
+func (bomb) Driver() driver.Driver                        { return nil }
+
+func TestAPanicOfTheDriverReachesTheCaller(t *testing.T) {
+	db := sql.OpenDB(bomb{})
+	defer db.Close()
+	defer func() {
+		if p := recover(); p != "boom" {
+			t.Errorf("recovered %v", p)
+		}
+	}()
+	_, err := sqllock.NewLock(db, sqllock.Postgres(1), time.Second).Acquire(t.Context())
+	t.Errorf("returned %v", err)
+}

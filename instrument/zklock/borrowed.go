@@ -36,6 +36,9 @@ type borrowed struct {
 func (*borrowed) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "ZooKeeper lock") }
 
 func (b *borrowed) Acquire(ctx context.Context) (instrument.Lease, error) {
+	if b.session == nil {
+		return nil, errMissing
+	}
 	ctx = orBackground(ctx)
 	ended := b.session.end()
 	if err := b.locked(ctx); err != nil {
@@ -76,14 +79,14 @@ func (b *borrowed) locked(ctx context.Context) error {
 	b.mu.Unlock()
 	select {
 	case err := <-result:
-		return err
+		return answered(err)
 	case <-ctx.Done():
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	select {
 	case err := <-result: // in the same instant
-		return err
+		return answered(err)
 	default:
 	}
 	b.waiting = slices.DeleteFunc(b.waiting, func(w chan error) bool { return w == result })
@@ -98,7 +101,7 @@ func (b *borrowed) run() {
 		err := zk.ErrDeadlock // of the library, whose lock is used by one goroutine
 		if !b.held {
 			b.mu.Unlock()
-			err = b.lock.Lock()
+			err = b.lockOnce()
 			b.mu.Lock()
 			b.held = err == nil
 		}
@@ -114,6 +117,27 @@ func (b *borrowed) run() {
 		}
 	}
 	b.locking = false
+}
+
+// panicked is a panic of the library, on its way to the caller.
+type panicked struct{ value any }
+
+func (panicked) Error() string { return "zklock: the lock has panicked" }
+
+func (b *borrowed) lockOnce() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked{p}
+		}
+	}()
+	return b.lock.Lock()
+}
+
+func answered(err error) error {
+	if p, ok := err.(panicked); ok {
+		panic(p.value)
+	}
+	return err
 }
 
 func (b *borrowed) unlock() error {

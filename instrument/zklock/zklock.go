@@ -20,14 +20,23 @@ import (
 // ZooKeeper take none. A node that could not be removed then is removed later.
 // It is safe for concurrent use.
 func NewElection(conn *zk.Conn, s *Session, path, holder string, acl []zk.ACL) instrument.Acquirer {
+	if conn == nil {
+		s = nil
+	}
 	return &elector{conn: conn, session: s, path: path, holder: holder, acl: acl}
 }
+
+// errMissing: of an elector with one missing, the session is left out.
+var errMissing = errors.New("zklock: the connection, its Session or the lock is nil: pass those of zk.Connect and zk.NewLock, and the Session that hears the connection")
 
 // Lock locks l, which was made from conn and path. Its call cannot be cut short:
 // when the caller gives up, l keeps its place in the queue for the next Acquire,
 // and is given back if it has the lock before that. After a loss l is of no more
 // use: it answers ErrDeadlock for ever.
 func Lock(conn *zk.Conn, s *Session, l *zk.Lock, path string) instrument.Acquirer {
+	if conn == nil || l == nil {
+		s = nil
+	}
 	return &borrowed{conn: conn, session: s, lock: l, path: path}
 }
 
@@ -67,6 +76,9 @@ type elector struct {
 func (*elector) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "ZooKeeper election") }
 
 func (e *elector) Acquire(ctx context.Context) (instrument.Lease, error) {
+	if e.session == nil {
+		return nil, errMissing
+	}
 	ctx = orBackground(ctx)
 	l, err, returned := detached(ctx, func() (instrument.Lease, error) { return e.attempt(ctx) }, func(l instrument.Lease) {
 		_ = l.Release(context.Background())

@@ -447,3 +447,24 @@ func waitFor(t *testing.T, ok func() bool) {
 		}
 	}
 }
+
+// bomb is a lock whose client panics.
+type bomb struct{}
+
+func (bomb) Lock() error   { panic("boom") }
+func (bomb) Unlock() error { return nil }
+
+func TestAPanicOfTheLockReachesTheCaller(t *testing.T) {
+	a := &borrowed{session: &Session{}, lock: bomb{}, path: "/x"}
+	for range 2 { // the next attempt locks again
+		func() {
+			defer func() {
+				if p := recover(); p != "boom" {
+					t.Errorf("recovered %v", p)
+				}
+			}()
+			_, err := a.Acquire(t.Context())
+			t.Errorf("returned %v", err)
+		}()
+	}
+}
