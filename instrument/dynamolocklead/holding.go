@@ -2,6 +2,7 @@ package dynamolocklead
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -13,6 +14,14 @@ import (
 
 // errDeleted is the answer to a heartbeat for a record that was deleted.
 var errDeleted = fmt.Errorf("leaderscope: dynamolock: the record is gone: %w", instrument.ErrSessionLost)
+
+// errClosed is the answer to a heartbeat of a client that the program has
+// closed. errGiven is the cause of its term: a stop, and the client has given
+// back what it held.
+var (
+	errClosed = fmt.Errorf("leaderscope: dynamolock: %w: %w", dynamolock.ErrClientClosed, context.Canceled)
+	errGiven  = fmt.Errorf("%w: %w", errClosed, instrument.ErrSessionLost)
+)
 
 // holding is a lock while it is held; see keeper.Lock.
 type holding struct {
@@ -37,12 +46,19 @@ func (h *holding) Beat(ctx context.Context) (sent time.Time, err error) {
 		}
 	}()
 	sent = time.Now()
-	return sent, h.l.client.SendHeartbeatWithContext(ctx, h.lock, dynamolock.HeartbeatRetries(1, 0))
+	err = h.l.client.SendHeartbeatWithContext(ctx, h.lock, dynamolock.HeartbeatRetries(1, 0))
+	if errors.Is(err, dynamolock.ErrClientClosed) {
+		err = errClosed
+	}
+	return sent, err
 }
 
 // Ends has the term end when the lock is gone. Other errors may pass.
 func (*holding) Ends(err error) error {
-	if refused(err) || gone(err) || err == errDeleted {
+	switch {
+	case err == errClosed:
+		return errGiven
+	case refused(err) || gone(err) || err == errDeleted:
 		return err
 	}
 	return nil

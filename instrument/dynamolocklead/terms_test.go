@@ -298,6 +298,6 @@ func TestAClientThatIsClosedEndsTheTermWithTheNextHeartbeat(t *testing.T) {
 		if err := term.Release(t.Context()); !errors.Is(err, dynamolock.ErrClientClosed) {
 			t.Error(err)
 		}
-		expect.Whole(t, m, "afterwards", ended(t, "lost", lease/3).With(expect.RenewedByThirds(0, 1, "lost", 0)).With(expect.Released("not_owner")))
+		expect.Whole(t, m, "afterwards", ended(t, "canceled", lease/3).With(expect.RenewedByThirds(0, 1, "canceled", 0)).With(expect.Released("not_owner")))
 	})
 }
