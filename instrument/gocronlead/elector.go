@@ -24,6 +24,7 @@ type JobElector struct {
 
 	mu   sync.Mutex
 	term *instrument.Term // the last one; nil before the first
+	over bool             // the scheduler has stopped since the last question
 	runs map[uuid.UUID][]*run
 }
 
@@ -34,7 +35,8 @@ type JobElector struct {
 // that one of the classifiers calls a failed backend or unknown. Give the same
 // classifiers to e by instrument.Classify.
 //
-// Nothing asks between jobs, so the state may be old. There is no lease and no
+// Nothing asks between jobs, so the state may be old. When the scheduler stops,
+// the term ends as canceled; the next question may begin another. There is no lease and no
 // renewal: declare instrument.Hold and instrument.HiddenRenewals on e. Jobs are
 // work of the term under which they began; they are told by Monitor.
 func Elector(e *instrument.Election, elector gocron.Elector, classifiers ...instrument.Classifier) *JobElector {
@@ -52,6 +54,7 @@ func (j *JobElector) IsLeader(ctx context.Context) error {
 	err := j.next.IsLeader(ctx)
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.over = false
 	leading := j.term.Leading()
 	switch saysNothing := err != nil && j.saysNothing(ctx, err); {
 	case err == nil && !leading:
@@ -87,6 +90,27 @@ func (j *JobElector) ended(job gocron.Job, err error) {
 	if r := j.firstOf(job.ID()); r != nil {
 		r.err = err
 		r.end()
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.endIfOver()
+}
+
+// errStopped is the cause of a term that was open when the scheduler stopped.
+var errStopped = fmt.Errorf("leaderscope: gocron: the scheduler has stopped, and asks its elector no more: %w", context.Canceled)
+
+// stopped ends the term, once the last job has returned: gocron may have given
+// up waiting for it, and nothing says that another leads meanwhile.
+func (j *JobElector) stopped() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.over = true
+	j.endIfOver()
+}
+
+func (j *JobElector) endIfOver() {
+	if j.over && len(j.runs) == 0 {
+		j.term.Sink().Lost(errStopped)
 	}
 }
 

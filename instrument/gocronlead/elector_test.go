@@ -85,6 +85,42 @@ func TestAnElector(t *testing.T) {
 	}
 }
 
+// A scheduler that has stopped asks no more, while another replica may lead. A
+// job may outlive it, and is work of the leader.
+func TestATermEndsWithTheSchedulerAndItsLastJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := expect.Middleware(t)
+		elector := gocronlead.Elector(m.Election(expect.Lock, electorOpts...), &asks{})
+		x := elector.Monitor(nil)
+		x.SchedulerStopped() // and never asked
+		expect.Whole(t, m, "before it leads", expect.Fresh(t, electorOpts...))
+		ask := func() {
+			if err := elector.IsLeader(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ask()
+		x.JobRunning(named("a"))
+		time.Sleep(3 * s)
+		x.SchedulerStopped()
+		time.Sleep(2 * s)
+		expect.Whole(t, m, "while the job runs", leading(t).With(electtest.Series{"leader_running": 1}))
+		x.JobCompleted(named("a"))
+		stopped := leading(t).With(electtest.Series{
+			"leader_execution_duration_seconds_count": 1, "leader_execution_duration_seconds_sum": 5,
+			"leader_active": 0, `leader_terms_ended_total{cause="canceled"}`: 1,
+		})
+		expect.Whole(t, m, "when it has returned", stopped)
+		ask() // of a scheduler that was started again
+		x.JobRunning(named("a"))
+		x.JobCompleted(named("a"))
+		expect.Whole(t, m, "when it is started again", stopped.With(electtest.Series{
+			"leader_active": 1, "leader_acquired_total": 2, "leader_attempts_total": 2, "leader_acquire_duration_seconds_count": 2,
+			"leader_execution_duration_seconds_count": 2,
+		}))
+	})
+}
+
 func TestJobsOfALeader(t *testing.T) {
 	for _, c := range []struct {
 		name string

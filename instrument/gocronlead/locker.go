@@ -106,6 +106,9 @@ func (k *JobLocker) ended(job gocron.Job, err error) {
 	k.mark(job.Name(), func(r *run) bool { return r.began && !r.ended }, func(r *run) { r.ended, r.err = true, err })
 }
 
+// stopped: a lock ends with its job.
+func (k *JobLocker) stopped() {}
+
 func (k *JobLocker) mark(name string, which func(*run) bool, mark func(*run)) {
 	id := k.hash.of(name)
 	k.mu.Lock()

@@ -11,6 +11,9 @@ import (
 type listener interface {
 	running(job gocron.Job)
 	ended(job gocron.Job, err error)
+	// stopped is called when the scheduler starts no more jobs, and those that
+	// ran have returned unless gocron gave up waiting for them.
+	stopped()
 }
 
 // monitor tells a listener first and then the program's own monitor.
@@ -39,6 +42,11 @@ func (m *monitor) JobFailed(job gocron.Job, err error) {
 func (m *monitor) JobCompleted(job gocron.Job) {
 	m.to.ended(job, nil)
 	m.SchedulerMonitor.JobCompleted(job)
+}
+
+func (m *monitor) SchedulerStopped() {
+	m.to.stopped()
+	m.SchedulerMonitor.SchedulerStopped()
 }
 
 // quiet is a monitor that does nothing.

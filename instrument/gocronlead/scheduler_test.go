@@ -228,12 +228,14 @@ func TestJobsOfASchedulerWithAnElector(t *testing.T) {
 			want := leading(t).With(electtest.Series{
 				"leader_execution_duration_seconds_count": 3, "leader_execution_duration_seconds_sum": 9,
 				`leader_execution_failures_total{cause="error"}`: 1, `leader_execution_failures_total{cause="panic"}`: 1,
+				"leader_active": 0, `leader_terms_ended_total{cause="canceled"}`: 1,
 			})
 			if !leads {
 				next.answer = errHeld
 				want = expect.Fresh(t, electorOpts...)
 			}
 			runOnce(t, jobs, []gocron.JobOption{recovers}, gocronlead.WithElector(m.Election(expect.Lock, electorOpts...), next))
+			synctest.Wait() // for what the monitor is told after the shutdown
 			expect.Whole(t, m, "afterwards", want)
 		})
 	}
