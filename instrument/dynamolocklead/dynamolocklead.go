@@ -64,6 +64,9 @@ func (l *locker) Acquire(ctx context.Context) (instrument.Lease, error) {
 	if err := keeper.CheckLease("dynamolock", l.client, l.lease); err != nil {
 		return nil, err
 	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	asked := time.Now()
 	lock, err := l.take(ctx)
 	if err != nil {

@@ -301,3 +301,25 @@ func TestAClientThatIsClosedEndsTheTermWithTheNextHeartbeat(t *testing.T) {
 		expect.Whole(t, m, "afterwards", ended(t, "canceled", lease/3).With(expect.RenewedByThirds(0, 1, "canceled", 0)).With(expect.Released("not_owner")))
 	})
 }
+
+func TestANilContextHasNoEnd(t *testing.T) {
+	for name, lock := range map[string]func(*table, testing.TB, string) instrument.Acquirer{"waiting": (*table).lock, "at once": (*table).tryLock} {
+		expect.Bubble(t, name, func(t *testing.T) {
+			x := newTable()
+			var none context.Context
+			term, err := expect.Middleware(t).Election(expect.Lock).Acquire(none, lock(x, t, expect.Lock))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := term.Renew(none); err != nil {
+				t.Error(err)
+			}
+			if err := term.Release(none); err != nil {
+				t.Error(err)
+			}
+			if _, held := x.remaining(expect.Lock); held {
+				t.Error("the lock is still held")
+			}
+		})
+	}
+}

@@ -45,9 +45,7 @@ func (b *borrowed) Acquire(ctx context.Context) (instrument.Lease, error) {
 	if b.session == nil {
 		return nil, errNoSession
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = orBackground(ctx)
 	if !b.takeTurn(ctx) {
 		return nil, fmt.Errorf("etcdlock: %w", context.Cause(ctx))
 	}
@@ -184,7 +182,7 @@ func (b *borrowed) releaser(t *term) func(context.Context) error {
 		})
 	}
 	return func(ctx context.Context) error {
-		err := remove(ctx)
+		err := remove(orBackground(ctx))
 		if err == nil {
 			return nil
 		}

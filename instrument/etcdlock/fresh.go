@@ -21,9 +21,13 @@ type fresh struct {
 }
 
 func (f *fresh) Acquire(ctx context.Context) (instrument.Lease, error) {
-	if f.client == nil {
+	switch {
+	case f.client == nil:
 		return nil, errNoClient
+	case f.ttl <= 0:
+		return nil, fmt.Errorf("etcdlock: the ttl is %v: pass a second or more", f.ttl)
 	}
+	ctx = orBackground(ctx)
 	s, err := open(ctx, f.client, f.ttl)
 	if err != nil {
 		return nil, fmt.Errorf("etcdlock: open a session: %w", err)

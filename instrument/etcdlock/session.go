@@ -38,10 +38,10 @@ type session struct {
 }
 
 // open asks for a lease of ttl. ctx bounds the asking, not the session, and so
-// does ttl: a lease counts from the asking, and would be over. The client
+// does the lease: it counts from the asking, and would be over. The client
 // itself waits for a backend that is out of reach as long as it may.
 func open(ctx context.Context, c *clientv3.Client, ttl time.Duration) (*session, error) {
-	asking, cancel := context.WithTimeout(ctx, ttl)
+	asking, cancel := context.WithTimeout(ctx, max(ttl, time.Second))
 	defer cancel()
 	asked := time.Now()
 	grant, err := c.Grant(asking, seconds(ttl))
@@ -68,6 +68,7 @@ func open(ctx context.Context, c *clientv3.Client, ttl time.Duration) (*session,
 // that won was lost before, and so was a lease that the server does not know.
 // The key of a session that has ended goes with its lease.
 func (s *session) release(ctx context.Context, c candidate) error {
+	ctx = orBackground(ctx)
 	if s.gone(ctx) {
 		return nil
 	}
@@ -160,4 +161,18 @@ func repeat(ctx context.Context, request func(context.Context) error) error {
 	}
 }
 
-func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
+// seconds rounds up.
+func seconds(d time.Duration) int64 {
+	whole := int64(d / time.Second)
+	if d%time.Second > 0 {
+		whole++
+	}
+	return whole
+}
+
+func orBackground(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}

@@ -12,6 +12,9 @@ import (
 // up it does not wait long for a server that is out of reach. A deletion that
 // has no answer is made again in the background.
 func (k *keeper) release(ctx context.Context) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	k.stop()
 	<-k.stopped
 	if k.deleted.Load() {

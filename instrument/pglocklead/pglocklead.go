@@ -53,6 +53,9 @@ func (l *locker) Acquire(ctx context.Context) (instrument.Lease, error) {
 	if err := keeper.CheckLease("pglock", l.client, l.lease); err != nil {
 		return nil, err
 	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	lock, err := l.take(ctx)
 	switch {
 	case err == nil:

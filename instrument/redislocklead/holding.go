@@ -59,6 +59,7 @@ func (h *holding) expiry() time.Time {
 // renew counts the lease from before the request. Of two that overlap, Redis
 // has carried out the last after both were sent.
 func (h *holding) renew(ctx context.Context) error {
+	ctx = orBackground(ctx)
 	sent := time.Now()
 	if err := interruptible.Do(ctx, func() error { return h.lock.Refresh(ctx, h.ttl, nil) }); err != nil {
 		return err
@@ -72,5 +73,6 @@ func (h *holding) renew(ctx context.Context) error {
 }
 
 func (h *holding) release(ctx context.Context) error {
+	ctx = orBackground(ctx)
 	return interruptible.Do(ctx, func() error { return h.lock.Release(ctx) })
 }

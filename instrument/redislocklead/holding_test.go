@@ -375,3 +375,26 @@ func TestRenewalsAtOnceKeepTheLatestEnd(t *testing.T) {
 		_ = term.Release(t.Context())
 	})
 }
+
+var noContext context.Context
+
+func TestANilContextHasNoEnd(t *testing.T) {
+	for name, make := range map[string]func(*redislock.Client, string, time.Duration, ...Option) instrument.Acquirer{"waiting": NewLock, "at once": NewTryLock} {
+		expect.Bubble(t, name, func(t *testing.T) {
+			r := newServer()
+			term, err := expect.Middleware(t).Election(expect.Lock).Acquire(noContext, make(redislock.New(r), key, lease))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := term.Renew(noContext); err != nil {
+				t.Error(err)
+			}
+			if err := term.Release(noContext); err != nil {
+				t.Error(err)
+			}
+			if _, there := r.remaining(key); there {
+				t.Error("the key is still there")
+			}
+		})
+	}
+}

@@ -123,9 +123,7 @@ func (e *elector) Acquire(ctx context.Context) (instrument.Lease, error) {
 	case e.ttl <= 0:
 		return nil, fmt.Errorf("leaderscope: redislocklead: the ttl is %v after the fraction of a millisecond is left out: pass 1ms or more", e.ttl)
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = orBackground(ctx)
 	var again redislock.RetryStrategy
 	if e.retry != nil {
 		again = e.retry()
@@ -146,6 +144,13 @@ func (e *elector) Acquire(ctx context.Context) (instrument.Lease, error) {
 			return nil, err
 		}
 	}
+}
+
+func orBackground(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -133,6 +133,9 @@ func TestErrorsOfTheProgram(t *testing.T) {
 		{"no mutex, at once", TryMutex(nil), noMutex},
 		{"no Redsync", NewMutex(nil, key), noRedsync},
 		{"no Redsync, at once", NewTryMutex(nil, key, nil), noRedsync},
+		{"no expiry", NewMutex(newNodes(1).redsync(), key, redsync.WithExpiry(0)), "leaderscope: redsynclead: the expiry is 0s: pass 1ms or more to redsync.WithExpiry"},
+		{"an expiry before now", NewTryMutex(newNodes(1).redsync(), key, redsync.WithExpiry(-s)), "leaderscope: redsynclead: the expiry is -1s: pass 1ms or more to redsync.WithExpiry"},
+		{"less than Redis counts", NewTryMutex(newNodes(1).redsync(), key, redsync.WithExpiry(time.Millisecond-1)), "leaderscope: redsynclead: the expiry is 999.999µs: pass 1ms or more to redsync.WithExpiry"},
 	} {
 		expect.Bubble(t, c.name, func(t *testing.T) {
 			m := expect.Middleware(t)
@@ -198,8 +201,8 @@ func TestTheExpiryOfOptions(t *testing.T) {
 		{"without a value", []redsync.Option{unwilling}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := expiryOf(key, c.opts); got != c.want {
-				t.Errorf("got %v, want %v", got, c.want)
+			if got, known := expiryOf(key, c.opts); got != c.want || known != (c.want != 0) {
+				t.Errorf("got %v, %v, want %v", got, known, c.want)
 			}
 		})
 	}

@@ -8,17 +8,20 @@ import (
 	"github.com/go-redsync/redsync/v4/redis"
 )
 
-// expiryOf is the expiry of a mutex with these options, 0 if it cannot be
-// known. redsync tells it to nobody but its servers: so a mutex is locked on
-// one that only listens.
-func expiryOf(name string, opts []redsync.Option) time.Duration {
+// expiryOf is the expiry of a mutex with these options; known is false if it
+// cannot be told. redsync tells it to nobody but its servers: so a mutex is
+// locked on one that only listens.
+func expiryOf(name string, opts []redsync.Option) (expiry time.Duration, known bool) {
 	var p probe
 	_ = redsync.New(&p).NewMutex(name, opts...).TryLock() // it is taken
-	return p.expiry
+	return p.expiry, p.asked
 }
 
 // probe is a server on which every lock is taken.
-type probe struct{ expiry time.Duration }
+type probe struct {
+	expiry time.Duration
+	asked  bool
+}
 
 func (p *probe) Get(context.Context) (redis.Conn, error) { return probed{p: p}, nil }
 
@@ -28,7 +31,7 @@ type probed struct {
 }
 
 func (c probed) SetNX(_, _ string, expiry time.Duration) (bool, error) {
-	c.p.expiry = expiry
+	c.p.expiry, c.p.asked = expiry, true
 	return false, nil
 }
 

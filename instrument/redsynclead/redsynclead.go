@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/go-redsync/redsync/v4"
 
@@ -75,10 +76,13 @@ type elector struct {
 func newElector(rs *redsync.Redsync, name string, opts []redsync.Option, lock func(*redsync.Mutex, context.Context) error) *elector {
 	renews := slices.ContainsFunc(opts, func(o redsync.Option) bool { return o == redsync.Option(autoRenew{}) })
 	opts = slices.DeleteFunc(slices.Clone(opts), func(o redsync.Option) bool { return o == nil })
-	expiry := expiryOf(name, opts)
+	expiry, known := expiryOf(name, opts)
 	return &elector{func() (*attempt, error) {
-		if rs == nil {
+		switch {
+		case rs == nil:
 			return nil, errors.New("leaderscope: redsynclead: the Redsync is nil: pass one of redsync.New")
+		case known && expiry < time.Millisecond:
+			return nil, fmt.Errorf("leaderscope: redsynclead: the expiry is %v: pass 1ms or more to redsync.WithExpiry", expiry)
 		}
 		return newAttempt(rs, name, expiry, opts), nil
 	}, lock, renews}

@@ -80,6 +80,9 @@ func (h *holding) expiry() time.Time {
 // renew sends a heartbeat. When ctx ends, nobody waits for its answer, which
 // still moves the end.
 func (h *holding) renew(ctx context.Context) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	if err := h.enter(ctx); err != nil {
 		return err
 	}
@@ -159,6 +162,9 @@ func (h *holding) abandon(ctx context.Context) {
 
 // release gives the lock back, once no heartbeat is under way.
 func (h *holding) release(ctx context.Context) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	h.stop()
 	<-h.stopped
 	select {
