@@ -24,23 +24,35 @@ import (
 // that of [Config.Validate], or says that no series could be made to match the
 // selector.
 func PromtoolTests(c Config, rulesFile string) ([]byte, error) {
-	return unitTests("promtool", c, rulesFile, slices.DeleteFunc(scenarios(), func(s scenario) bool { return s.extrapolated || s.native }))
+	return unitTests(promtool, c, rulesFile, scenarios())
 }
 
-// VMAlertTests are those tests for vmalert-tool of VictoriaMetrics, without the
-// scenarios in which its engine gives another verdict; see scenario.metricsQL.
-func VMAlertTests(c Config, rulesFile string) ([]byte, error) {
-	return unitTests("vmalert-tool", c, rulesFile, slices.DeleteFunc(scenarios(), func(s scenario) bool { return s.extrapolated || s.native || s.metricsQL != "" }))
+// dialect is a tool that runs the tests.
+type dialect struct {
+	// format is that of gen-dashboards.
+	format string
+	// table is what the tool runs of a table.
+	table func(Config, []scenario) []scenario
+	// metricsQL: the tool is vmalert-tool.
+	metricsQL bool
 }
 
-func unitTests(format string, c Config, rulesFile string, table []scenario) ([]byte, error) {
+// promtool is that of Prometheus 2 and 3.
+var promtool = dialect{format: "promtool", table: func(_ Config, table []scenario) []scenario { return everywhere(table) }}
+
+// everywhere are scenarios that mean the same to every tool.
+func everywhere(table []scenario) []scenario {
+	return slices.DeleteFunc(slices.Clone(table), func(s scenario) bool { return s.extrapolated || s.native })
+}
+
+func unitTests(tool dialect, c Config, rulesFile string, table []scenario) ([]byte, error) {
 	rules, err := Rules(c)
 	if err != nil {
 		return nil, err
 	}
 	file := promtoolFile{RuleFiles: []string{rulesFile}, EvaluationInterval: model.Duration(evaluationStep)}
-	w := promtoolWriter{config: c, rules: rules, spelled: map[string]bool{}, metricsQL: format == "vmalert-tool"}
-	plays, err := w.plays(context.Background(), table)
+	w := promtoolWriter{dialect: tool, config: c, rules: rules, spelled: map[string]bool{}}
+	plays, err := w.plays(context.Background(), tool.table(c, table))
 	if err != nil {
 		return nil, err
 	}
@@ -51,61 +63,16 @@ func unitTests(format string, c Config, rulesFile string, table []scenario) ([]b
 		}
 		file.Tests = append(file.Tests, test)
 	}
-	return encode(format, file)
-}
-
-// The file format of promtool. Source: cmd/promtool/unittest.go of Prometheus.
-type promtoolFile struct {
-	RuleFiles          []string       `yaml:"rule_files"`
-	EvaluationInterval model.Duration `yaml:"evaluation_interval"`
-	Tests              []promtoolTest `yaml:"tests"`
-}
-
-type promtoolTest struct {
-	Name        string              `yaml:"name"`
-	Interval    model.Duration      `yaml:"interval"`
-	InputSeries []promtoolSeries    `yaml:"input_series"`
-	Alerts      []promtoolAlertTest `yaml:"alert_rule_test,omitempty"`
-	Expressions []promtoolExprTest  `yaml:"promql_expr_test,omitempty"`
-	// MetricsQL is what vmalert-tool calls its expressions.
-	MetricsQL []promtoolExprTest `yaml:"metricsql_expr_test,omitempty"`
-}
-
-type promtoolSeries struct {
-	Series string `yaml:"series"`
-	Values string `yaml:"values"`
-}
-
-type promtoolAlertTest struct {
-	EvalTime  model.Duration  `yaml:"eval_time"`
-	AlertName string          `yaml:"alertname"`
-	Alerts    []promtoolAlert `yaml:"exp_alerts"`
-}
-
-type promtoolAlert struct {
-	Labels      map[string]string `yaml:"exp_labels"`
-	Annotations map[string]string `yaml:"exp_annotations"`
-}
-
-type promtoolExprTest struct {
-	Expr     string           `yaml:"expr"`
-	EvalTime model.Duration   `yaml:"eval_time"`
-	Samples  []promtoolSample `yaml:"exp_samples,omitempty"`
-}
-
-type promtoolSample struct {
-	Labels string  `yaml:"labels"`
-	Value  float64 `yaml:"value"`
+	return encode(tool.format, file)
 }
 
 // promtoolWriter turns scenarios into tests.
 type promtoolWriter struct {
+	dialect
 	config Config
 	rules  []Rule
 	// spelled are the rules whose alerts were written down in full.
 	spelled map[string]bool
-	// metricsQL writes for vmalert-tool.
-	metricsQL bool
 }
 
 // play is a scenario and what each version of Prometheus makes of it.
@@ -146,6 +113,11 @@ func (w promtoolWriter) play(ctx context.Context, s scenario) (p play, err error
 	if p.series, err = s.series(w.config); err != nil {
 		return p, err
 	}
+	if v, other := onVictoriaMetrics[s.title()]; other && w.metricsQL {
+		fired, err := v.firings(w.config.SeverityLabel)
+		p.courses = []course{{fired: fired}, {fired: fired}}
+		return p, err
+	}
 	for _, version := range []promeval.Version{promeval.V3, promeval.V2} {
 		store, err := promeval.Load(p.series, s.every, version)
 		if err != nil {
@@ -173,6 +145,9 @@ func (w promtoolWriter) test(ctx context.Context, p play) (promtoolTest, error) 
 	expr := fmt.Sprintf(`count by (%s, %s) (ALERTS{alertstate="firing"})`, labels.AlertName, severity)
 	for _, at := range s.checkpoints(courses, severity) {
 		test.Expressions = append(test.Expressions, promtoolExprTest{Expr: expr, EvalTime: model.Duration(at), Samples: countFiring(courses[0].fired, at, severity)})
+		if w.metricsQL {
+			continue
+		}
 		spelled, err := w.spell(ctx, courses, at)
 		if err != nil {
 			return test, err
@@ -180,8 +155,7 @@ func (w promtoolWriter) test(ctx context.Context, p play) (promtoolTest, error) 
 		test.Alerts = append(test.Alerts, spelled...)
 	}
 	if w.metricsQL {
-		// Texts show values, and MetricsQL does not extrapolate increases.
-		test.MetricsQL, test.Expressions, test.Alerts = test.Expressions, nil, nil
+		return test.forVMAlert(), nil
 	}
 	return test, nil
 }

@@ -2,8 +2,12 @@ package alerts
 
 import (
 	"fmt"
+	"math"
+	"regexp"
 	"regexp/syntax"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
@@ -42,9 +46,66 @@ func (s scenario) series(c Config) ([]promeval.Series, error) {
 			return nil, fmt.Errorf("scenario %s: %s: %w", s.title(), line, err)
 		}
 		nameless := strings.Contains(line[:end], catalog.LockName.Name()+`=""`)
-		out = append(out, promeval.Series{Selector: selector(complete(lset, nameless, c.HolderLabel, matchers)), Values: strings.TrimSpace(line[end:])})
+		values := raise(s.raised, line[:end], strings.TrimSpace(line[end:]))
+		out = append(out, promeval.Series{Selector: selector(complete(lset, nameless, c.HolderLabel, matchers)), Values: values})
 	}
 	return out, nil
+}
+
+// raise adds to a counter that is there from the beginning, up to its reset. Of
+// counters by reason, cause or result, which are parts of others, it adds a
+// tenth.
+func raise(by float64, series, values string) string {
+	name, _, _ := strings.Cut(series, "{")
+	m, known := catalog.ByName(name)
+	if !known || m.Kind() != catalog.Counter && m.Kind() != catalog.Histogram {
+		return values
+	}
+	if m.NumLabels() > 0 {
+		by /= 10
+	}
+	entries := strings.Fields(values)
+	last := math.Inf(-1)
+	for i, e := range entries {
+		v := entry.FindStringSubmatch(e)
+		switch {
+		case v == nil && i == 0:
+			return values
+		case v == nil:
+			continue
+		}
+		first, step, n := number(v[1]), number(v[2]), number(v[3])
+		if first < last {
+			break
+		}
+		last = first + step*n
+		entries[i] = strconv.FormatFloat(first+by, 'f', -1, 64) + strings.TrimPrefix(e, v[1])
+	}
+	return strings.Join(entries, " ")
+}
+
+// entry is one of values, unless it is a gap: first, step and repetitions.
+var entry = regexp.MustCompile(`^([+-]?[0-9.]+)([+-][0-9.]+)?(?:x([0-9]+))?$`)
+
+// number is 0 where there is none.
+func number(s string) float64 {
+	n, _ := strconv.ParseFloat(s, 64)
+	return n
+}
+
+// since moves the values of a series of Unix times.
+func since(begin time.Duration, series, values string) string {
+	name, _, _ := strings.Cut(series, "{")
+	if !strings.HasSuffix(name, "_timestamp_seconds") {
+		return values
+	}
+	entries := strings.Fields(values)
+	for i, e := range entries {
+		if v := entry.FindStringSubmatch(e); v != nil {
+			entries[i] = strconv.FormatFloat(number(v[1])+begin.Seconds(), 'f', -1, 64) + strings.TrimPrefix(e, v[1])
+		}
+	}
+	return strings.Join(entries, " ")
 }
 
 // bystander is a lock of another job, as far as the selector leaves the choice.

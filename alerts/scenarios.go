@@ -33,12 +33,11 @@ type scenario struct {
 	// configuration says so, and for which the promtool of Prometheus 2.42 has
 	// no notation. Such a scenario is not written for it.
 	native bool
-	// metricsQL says why VictoriaMetrics gives another verdict; empty: it gives
-	// the same.
-	metricsQL string
 	// alone: nothing else exports metrics. Otherwise another job does, so that
 	// metrics are not absent from the server.
 	alone bool
+	// raised is added to counters that are there from the beginning.
+	raised float64
 	// limit says what the rules cannot tell apart; the scenario pins it.
 	limit string
 }

@@ -192,7 +192,7 @@ func leaderScenarios() []scenario {
 				up{instance="i1"} 1x9 0x100
 				up{instance="i2"} 1x100`,
 			want: "NoLeader/critical 9m.. = 1\nScrapeFailing/warning 10m.. = 1"},
-		{id: "C02", name: "a zombie candidate is told that it leads after its session died", metricsQL: "the first sample of a counter counts from zero", every: 15 * time.Second, end: 10 * time.Minute,
+		{id: "C02", name: "a zombie candidate is told that it leads after its session died", every: 15 * time.Second, end: 10 * time.Minute,
 			load: held + `
 				leader_lease_duration_seconds 15x40
 				leader_active{instance="i1"} 1x19 stale

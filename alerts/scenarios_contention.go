@@ -208,7 +208,7 @@ func flappingScenarios() []scenario {
 			load: led(3) + restart(3, 20, 6, 1)},
 		{id: "C28", name: "a rolling restart of three, born at 1", every: 15 * time.Second, end: 20 * time.Minute,
 			load: led(3) + restart(3, 20, 6, 0)},
-		{id: "C28", name: "a rolling restart of five, 30 s apart", metricsQL: "the first sample of a counter counts from zero", every: 15 * time.Second, end: 20 * time.Minute,
+		{id: "C28", name: "a rolling restart of five, 30 s apart", every: 15 * time.Second, end: 20 * time.Minute,
 			load: led(5) + restart(5, 20, 2, 1)},
 		{id: "C28", name: "a rolling restart of two with a gap of one lease", every: 15 * time.Second, end: 20 * time.Minute,
 			load: held + `

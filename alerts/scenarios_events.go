@@ -91,7 +91,7 @@ func backendScenarios() []scenario {
 				leader_acquired_total{instance="i1"} 0+1x20 20x40
 				leader_not_acquired_total{instance="i1",reason="backend_error"} 0x20 1+1x40`,
 			want: "BackendErrors/critical 7m45s.. = 0.917\nBackendErrors/warning 10m45s.. = 0.575"},
-		{id: "C27", name: "errors of short-lived processes before their first sample", metricsQL: "the first sample of a counter counts from zero", every: 15 * time.Second, end: 15 * time.Minute,
+		{id: "C27", name: "errors of short-lived processes before their first sample", every: 15 * time.Second, end: 15 * time.Minute,
 			load: ran + `
 				leader_attempts_total{instance="i1"} 3x9 stale
 				leader_not_acquired_total{instance="i1",reason="backend_error"} 3x9 stale

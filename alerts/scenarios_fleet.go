@@ -138,7 +138,7 @@ func absentLeaderScenarios() []scenario {
 				up{instance="i1"} 1x5 0x40
 				up{instance="i2"} 1x40`,
 			want: "ScrapeFailing/warning 11m.. = 1"},
-		{id: "B25", name: "no replica of sixty leads, and each campaigns", metricsQL: "the first sample of a counter counts from zero", every: 30 * time.Second, end: 10 * time.Minute,
+		{id: "B25", name: "no replica of sixty leads, and each campaigns", every: 30 * time.Second, end: 10 * time.Minute,
 			load: held + fleet(60, catalog.Active.Name(), "0x40") + fleet(60, catalog.Attempts.Name(), "1x40"),
 			want: "NoLeader/critical 1m30s.. = 1"},
 		{id: "E11", name: "the whole backend goes away, and every standby of a held lock meets errors", every: 30 * time.Second, end: 15 * time.Minute,
