@@ -54,8 +54,11 @@ func TestAlertsOfTheDemoReachAlertmanagerAndResolve(t *testing.T) {
 		manager := managers[min(i, len(managers)-1)]
 		p := &pair{name: version(t, server) + " and " + alertmanagerVersion(t, manager), manager: runAlertmanager(t, manager, config)}
 		p.prometheus = runPrometheus(t, server, p.configuration(t, rules, strings.Join(targets, ", ")))
-		p.watch(t)
 		pairs = append(pairs, p)
+	}
+	pairs = append(pairs, victoriaMetricsPair(t, lastOf(managers), config, rules, strings.Join(targets, ", ")))
+	for _, p := range pairs {
+		p.watch(t)
 	}
 	select {
 	case <-played:

@@ -1,0 +1,162 @@
+//go:build integration
+
+package alerts
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+)
+
+// engine is a tool that runs unit tests of rules.
+type engine struct {
+	name, program string
+	dialect       dialect
+	test          []string
+	// lint checks the rules too; empty: the tool has no such command.
+	lint []string
+	// newest is the engine that the rules' own tests stand for.
+	newest bool
+}
+
+// engines are what scripts/integration brings: PROMETHEUS_SERVERS=path:path,
+// the oldest first, beside which promtool lies, and VICTORIAMETRICS=folder.
+func engines(t *testing.T) (all []engine) {
+	t.Helper()
+	servers, folder := filepath.SplitList(os.Getenv("PROMETHEUS_SERVERS")), os.Getenv("VICTORIAMETRICS")
+	if len(servers) < 2 || folder == "" {
+		t.Fatal("PROMETHEUS_SERVERS names no two Prometheus that promtool lies beside, or VICTORIAMETRICS no folder with vmalert-tool; run make integration-prometheus")
+	}
+	for i, server := range servers {
+		program := filepath.Join(filepath.Dir(server), "promtool")
+		all = append(all, engine{
+			name: version(t, program), program: program, dialect: promtool, newest: i == len(servers)-1,
+			test: []string{"test", "rules"}, lint: []string{"check", "rules", "--lint=all", "--lint-fatal"},
+		})
+	}
+	return append(all, engine{name: "vmalert-tool", program: filepath.Join(folder, "vmalert-tool"), dialect: vmalertTool, test: []string{"unittest", "-files"}})
+}
+
+// version is that of a promtool, or its folder where it was built without one.
+func version(t *testing.T, promtool string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), promtool, "--version").Output()
+	words := strings.Fields(string(out)) // promtool, version 2.42.0 (branch: ...
+	if err != nil || len(words) < 3 {
+		t.Fatalf("%s --version: %v, %s", promtool, err, out)
+	}
+	if strings.HasPrefix(words[2], "(") {
+		return "promtool of " + filepath.Base(filepath.Dir(promtool))
+	}
+	return "promtool " + words[2]
+}
+
+// The whole table takes about five minutes of a processor in each tool: its
+// shares run side by side.
+const shares = 8
+
+func TestEnginesAgreeWithTheScenarios(t *testing.T) {
+	other := Default()
+	other.ScrapeInterval, other.HolderLabel, other.Selector = model.Duration(15*time.Second), "pod", `job=~"orders|billing",cluster=~"eu-.+"`
+	other.ScopeLabels = []string{"namespace", "job", "lock_name"}
+	other.Alerts.NoLeader.Critical.For = model.Duration(45 * time.Second)
+	other.Alerts.Flapping.Enabled = false
+	native := Default()
+	native.Histograms = Both
+	special := slices.DeleteFunc(scenarios(), func(s scenario) bool { return !s.native && !s.extrapolated })
+	all := engines(t)
+	var spent spending
+	t.Run("tables", func(t *testing.T) {
+		for _, e := range all {
+			e.run(t, "default configuration", Default(), share(scenarios(), shares), &spent)
+			e.run(t, "other scope, selector and holder, split brains", other, share(splitScenarios(), 1), &spent)
+			if e.newest {
+				e.dialect.table = func(_ Config, table []scenario) []scenario { return table }
+				e.run(t, "native histograms and extrapolated increases", native, share(special, 1), &spent)
+			} else {
+				for _, s := range special {
+					t.Logf("%s skips %s: native histograms %t, extrapolated increases %t", e.name, s.title(), s.native, s.extrapolated)
+				}
+			}
+		}
+	})
+	for name, d := range spent.by {
+		t.Logf("%s: %s", name, d.Round(time.Second))
+	}
+}
+
+// share deals scenarios out so that the shares take about the same time.
+func share(table []scenario, n int) [][]scenario {
+	table = slices.Clone(table)
+	slices.SortStableFunc(table, func(a, b scenario) int { return cmp.Compare(b.end, a.end) })
+	out := make([][]scenario, n)
+	for i, s := range table {
+		out[i%n] = append(out[i%n], s)
+	}
+	return out
+}
+
+// run makes a subtest of each share.
+func (e engine) run(t *testing.T, table string, c Config, parts [][]scenario, spent *spending) {
+	rules, err := YAML(c)
+	for i, part := range parts {
+		t.Run(fmt.Sprintf("%s/%s %d", e.name, table, i+1), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "rules.yaml"), rules, err)
+			tests, err := unitTests(e.dialect, c, "rules.yaml", part)
+			write(t, filepath.Join(dir, "tests.yaml"), tests, err)
+			if e.lint != nil {
+				e.execute(t, dir, append(e.lint, "rules.yaml")...)
+			}
+			begin := time.Now()
+			e.execute(t, dir, append(e.test, "tests.yaml")...)
+			spent.add(e.name, time.Since(begin))
+			t.Logf("%d scenarios", bytes.Count(tests, []byte("\n  - name: ")))
+		})
+	}
+}
+
+func (e engine) execute(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), e.program, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%s %v: %v\n%s", e.program, args, err, out)
+	}
+}
+
+// spending is what each engine took, all shares together.
+type spending struct {
+	mu sync.Mutex
+	by map[string]time.Duration
+}
+
+func (s *spending) add(name string, d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.by == nil {
+		s.by = map[string]time.Duration{}
+	}
+	s.by[name] += d
+}
+
+func write(t *testing.T, path string, content []byte, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
