@@ -145,8 +145,8 @@ func (w promtoolWriter) test(ctx context.Context, p play) (promtoolTest, error) 
 	expr := fmt.Sprintf(`count by (%s, %s) (ALERTS{alertstate="firing"})`, labels.AlertName, severity)
 	for _, at := range s.checkpoints(courses, severity) {
 		test.Expressions = append(test.Expressions, promtoolExprTest{Expr: expr, EvalTime: model.Duration(at), Samples: countFiring(courses[0].fired, at, severity)})
-		if w.metricsQL {
-			continue
+		if courses[0].store == nil {
+			continue // a pinned verdict
 		}
 		spelled, err := w.spell(ctx, courses, at)
 		if err != nil {
@@ -155,7 +155,7 @@ func (w promtoolWriter) test(ctx context.Context, p play) (promtoolTest, error) 
 		test.Alerts = append(test.Alerts, spelled...)
 	}
 	if w.metricsQL {
-		return test.forVMAlert(), nil
+		return w.forVMAlert(test), nil
 	}
 	return test, nil
 }
@@ -203,19 +203,24 @@ func (w promtoolWriter) spell(ctx context.Context, courses []course, at time.Dur
 		if len(versions[0]) > 0 && reflect.DeepEqual(versions[0], versions[1]) {
 			tests = append(tests, promtoolAlertTest{EvalTime: model.Duration(at), AlertName: name, Alerts: versions[0]})
 			for _, a := range versions[0] {
-				w.spelled[name+"/"+a.Labels[w.config.SeverityLabel]] = true
+				w.spelled[w.kind(name, labels.FromMap(a.Labels))] = true
 			}
 		}
 	}
 	return tests, nil
 }
 
-// unspelled are the names of alerts that fire at a time and were not written
-// down with that severity.
+// kind tells alerts of different rules apart.
+func (w promtoolWriter) kind(name string, l labels.Labels) string {
+	return name + "/" + l.Get(w.config.SeverityLabel) + "/" + l.Get(variantLabel)
+}
+
+// unspelled are the names of alerts that fire at a time, of which one of that
+// kind was not written down.
 func (w promtoolWriter) unspelled(fired []promeval.Firing, at time.Duration) (names []string) {
 	for _, f := range fired {
 		name := f.Labels.Get(labels.AlertName)
-		if firesAt(f, at) && !w.spelled[name+"/"+f.Labels.Get(w.config.SeverityLabel)] && !slices.Contains(names, name) {
+		if firesAt(f, at) && !w.spelled[w.kind(name, f.Labels)] && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -25,7 +25,9 @@ type promtoolSeries struct {
 }
 
 type promtoolAlertTest struct {
-	EvalTime  model.Duration  `yaml:"eval_time"`
+	EvalTime model.Duration `yaml:"eval_time"`
+	// GroupName is the group of the rules; vmalert-tool wants it.
+	GroupName string          `yaml:"groupname,omitempty"`
 	AlertName string          `yaml:"alertname"`
 	Alerts    []promtoolAlert `yaml:"exp_alerts"`
 }

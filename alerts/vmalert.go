@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,8 +17,8 @@ import (
 // VMAlertTests are the tests of [PromtoolTests] for vmalert-tool unittest of
 // VictoriaMetrics. Where its engine gives another verdict under the default
 // configuration, that verdict is tested; under any other configuration such a
-// scenario is left out. Texts are not tested: they show values, and MetricsQL
-// does not extrapolate increases.
+// scenario is left out. The texts of NoAcquisition and BackendErrors are not
+// tested: they show increases, which MetricsQL does not extrapolate.
 func VMAlertTests(c Config, rulesFile string) ([]byte, error) {
 	return unitTests(vmalertTool, c, rulesFile, scenarios())
 }
@@ -89,8 +90,8 @@ func parseDuration(s string) (time.Duration, error) {
 }
 
 // forVMAlert rewrites a test: tests begin at another time, expressions have
-// another key, and failures do not name the test.
-func (t promtoolTest) forVMAlert() promtoolTest {
+// another key and alerts a group, and failures do not name the test.
+func (w promtoolWriter) forVMAlert(t promtoolTest) promtoolTest {
 	for i := range t.InputSeries {
 		t.InputSeries[i] = t.InputSeries[i].since(vmalertBegins)
 	}
@@ -98,8 +99,38 @@ func (t promtoolTest) forVMAlert() promtoolTest {
 		e.Expr += " # " + t.Name
 		t.MetricsQL = append(t.MetricsQL, e)
 	}
-	t.Expressions, t.Alerts = nil, nil
+	var alerts []promtoolAlertTest
+	for _, a := range t.Alerts {
+		if !extrapolatedTexts[a.AlertName] {
+			alerts = append(alerts, w.byGroup(a)...)
+		}
+	}
+	t.Expressions, t.Alerts = nil, alerts
 	return t
+}
+
+// extrapolatedTexts are the alerts whose texts show increases that Prometheus
+// extrapolates and VictoriaMetrics does not.
+var extrapolatedTexts = map[string]bool{Prefix + "NoAcquisition": true, Prefix + "BackendErrors": true}
+
+// byGroup splits the alerts of a name by the groups of their rules.
+func (w promtoolWriter) byGroup(t promtoolAlertTest) (tests []promtoolAlertTest) {
+	for _, g := range grouped(w.config, w.rules) {
+		own := promtoolAlertTest{EvalTime: t.EvalTime, GroupName: g.name, AlertName: t.AlertName}
+		for _, a := range t.Alerts {
+			if slices.ContainsFunc(g.rules, func(r Rule) bool { return w.made(r, t.AlertName, a) }) {
+				own.Alerts = append(own.Alerts, a)
+			}
+		}
+		if own.Alerts != nil {
+			tests = append(tests, own)
+		}
+	}
+	return tests
+}
+
+func (w promtoolWriter) made(r Rule, name string, a promtoolAlert) bool {
+	return r.Name == name && r.Severity == a.Labels[w.config.SeverityLabel] && r.Variant == a.Labels[variantLabel]
 }
 
 // vmalertBegins is the Unix time at which tests of vmalert-tool begin; those of

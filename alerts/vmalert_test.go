@@ -110,8 +110,8 @@ func TestVMAlertTestsHoldPinnedVerdictsUnderTheDefaultConfigurationOnly(t *testi
 			var got []string
 			for _, test := range file.Tests {
 				got = append(got, test.Name)
-				if len(test.Expressions)+len(test.Alerts) > 0 || len(test.MetricsQL) == 0 {
-					t.Errorf("%s: want expressions of vmalert-tool and nothing else", test.Name)
+				if len(test.Expressions) > 0 || len(test.MetricsQL) == 0 {
+					t.Errorf("%s: want expressions of vmalert-tool", test.Name)
 				}
 				for _, e := range test.MetricsQL {
 					fires := test.Name == title && e.EvalTime >= minutes(1)
@@ -124,6 +124,26 @@ func TestVMAlertTestsHoldPinnedVerdictsUnderTheDefaultConfigurationOnly(t *testi
 				t.Errorf("want -, got +\n%s", diff)
 			}
 		})
+	}
+}
+
+// vmalert-tool looks for the alerts of one name in the group of each rule.
+func TestVMAlertTestsSpellAlertsOutByGroup(t *testing.T) {
+	alert := func(variant string) promtoolAlert {
+		return promtoolAlert{Labels: map[string]string{"severity": "warning", variantLabel: variant}}
+	}
+	w := promtoolWriter{dialect: vmalertTool, config: Default(), rules: rulesOf(t, Default())}
+	flapping := promtoolAlertTest{EvalTime: minutes(90), AlertName: Prefix + "Flapping", Alerts: []promtoolAlert{alert(""), alert("slow")}}
+	slow := promtoolAlertTest{EvalTime: minutes(95), AlertName: Prefix + "Flapping", Alerts: []promtoolAlert{alert("slow")}}
+	extrapolated := promtoolAlertTest{EvalTime: minutes(90), AlertName: Prefix + "NoAcquisition", Alerts: []promtoolAlert{alert("")}}
+	got := w.forVMAlert(promtoolTest{Alerts: []promtoolAlertTest{flapping, extrapolated, slow}}).Alerts
+	want := []promtoolAlertTest{
+		{EvalTime: minutes(90), GroupName: "leader-election", AlertName: Prefix + "Flapping", Alerts: []promtoolAlert{alert("")}},
+		{EvalTime: minutes(90), GroupName: "leader-election-5m", AlertName: Prefix + "Flapping", Alerts: []promtoolAlert{alert("slow")}},
+		{EvalTime: minutes(95), GroupName: "leader-election-5m", AlertName: Prefix + "Flapping", Alerts: []promtoolAlert{alert("slow")}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("want -, got +\n%s", diff)
 	}
 }
 

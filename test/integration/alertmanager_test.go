@@ -53,20 +53,22 @@ func TestAlertsOfTheDemoReachAlertmanagerAndResolve(t *testing.T) {
 	for i, server := range servers(t) {
 		manager := managers[min(i, len(managers)-1)]
 		p := &pair{name: version(t, server) + " and " + alertmanagerVersion(t, manager), manager: runAlertmanager(t, manager, config)}
-		p.prometheus = runPrometheus(t, server, p.configuration(t, rules, strings.Join(targets, ", ")))
+		p.evaluator = runPrometheus(t, server, p.configuration(t, rules, strings.Join(targets, ", ")))
 		pairs = append(pairs, p)
 	}
 	pairs = append(pairs, victoriaMetricsPair(t, lastOf(managers), config, rules, strings.Join(targets, ", ")))
 	for _, p := range pairs {
 		p.watch(t)
 	}
+	var expected []string
 	select {
-	case <-played:
+	case l := <-played:
+		expected = l.expected()
 	case <-time.After(wholeDemo):
 		t.Fatal("the demo does not come to its end")
 	}
 	for _, p := range pairs {
-		t.Run(p.name, p.judge)
+		t.Run(p.name, func(t *testing.T) { p.judge(t, expected) })
 	}
 }
 
@@ -83,9 +85,24 @@ func alertmanagerVersion(t *testing.T, server string) string {
 	return "alertmanager-" + words[2]
 }
 
-// wholeDemoFrom plays every phase, recovery included, and closes the channel
-// when the replicas are left running.
-func wholeDemoFrom(t *testing.T, dir string) <-chan struct{} {
+// locks are the labels of the demo's locks.
+type locks struct{ held, job string }
+
+var leftRunning = regexp.MustCompile(`^ *held lock (\S+), job lock (\S+)$`)
+
+// expected are the alerts that the phases of the demo set off.
+func (l locks) expected() []string {
+	return []string{
+		"BackendErrors/critical/" + l.held, "BackendErrors/critical/" + l.job, "BackendErrors/warning/" + l.held, "BackendErrors/warning/" + l.job,
+		"JobOverdue/warning/" + l.job, "LeaseExceeded/critical/" + l.held, "LeaseExceeded/critical/" + l.job, "LowHeadroom/warning/" + l.job,
+		"NearLease/warning/" + l.job, "NoLeader/critical/" + l.held, "SplitBrain/critical/" + l.held,
+		"WorkAfterLoss/critical/" + l.held, "WorkAfterLoss/critical/" + l.job,
+	}
+}
+
+// wholeDemoFrom plays every phase, recovery included, and sends the locks when
+// the replicas are left running.
+func wholeDemoFrom(t *testing.T, dir string) <-chan locks {
 	t.Helper()
 	demo := exec.Command(buildDemo(t), "-keep")
 	demo.Env = append(os.Environ(), "TMPDIR="+dir)
@@ -98,11 +115,11 @@ func wholeDemoFrom(t *testing.T, dir string) <-chan struct{} {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { stop(t, demo) })
-	played := make(chan struct{})
+	played := make(chan locks, 1)
 	go func() {
 		for lines := bufio.NewScanner(out); lines.Scan(); {
-			if strings.HasPrefix(lines.Text(), "Left running") {
-				close(played)
+			if m := leftRunning.FindStringSubmatch(lines.Text()); m != nil {
+				played <- locks{held: m[1], job: m[2]}
 			}
 		}
 	}()
@@ -189,16 +206,18 @@ func runAlertmanager(t *testing.T, server, config string) string {
 	}
 }
 
-// pair is a Prometheus and its Alertmanager, and what they have shown.
+// pair evaluates rules, as a Prometheus or a vmalert does, and has an
+// Alertmanager; and what they have shown.
 type pair struct {
-	name       string
-	prometheus string // addresses
-	manager    string
+	name      string
+	evaluator string // addresses
+	manager   string
 
 	mu      sync.Mutex
-	fired   map[string]bool // in Prometheus
+	fired   map[string]bool // in the evaluator
 	reached map[string]bool // in Alertmanager
 	muted   map[string]bool // by another alert, there
+	poor    map[string]bool // there, without a backend or a text
 	now     []string        // alerts in either
 }
 
@@ -216,8 +235,8 @@ func (p *pair) configuration(t *testing.T, rules, targets string) string {
 
 // alert is one of Alertmanager's API.
 type alert struct {
-	Labels map[string]string
-	Status struct {
+	Labels, Annotations map[string]string
+	Status              struct {
 		State       string
 		InhibitedBy []string
 	}
@@ -226,7 +245,7 @@ type alert struct {
 // watch asks both servers until the test ends. A server that is busy is asked
 // again.
 func (p *pair) watch(t *testing.T) {
-	p.fired, p.reached, p.muted = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	p.fired, p.reached, p.muted, p.poor = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	done, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -254,7 +273,7 @@ func (p *pair) look() {
 		}
 	}
 	var sent []alert
-	if get("http://"+p.prometheus+"/api/v1/alerts", &firing) != nil || get("http://"+p.manager+"/api/v2/alerts", &sent) != nil {
+	if get("http://"+p.evaluator+"/api/v1/alerts", &firing) != nil || get("http://"+p.manager+"/api/v2/alerts", &sent) != nil {
 		return
 	}
 	p.mu.Lock()
@@ -263,7 +282,7 @@ func (p *pair) look() {
 	for _, a := range firing.Data.Alerts {
 		if a.State == "firing" {
 			p.fired[identity(a.Labels)] = true
-			p.now = append(p.now, identity(a.Labels)+" in Prometheus")
+			p.now = append(p.now, identity(a.Labels)+" in the evaluator")
 		}
 	}
 	for _, a := range sent {
@@ -271,6 +290,10 @@ func (p *pair) look() {
 		p.now = append(p.now, identity(a.Labels)+" in Alertmanager")
 		if a.Status.State == "suppressed" && len(a.Status.InhibitedBy) > 0 {
 			p.muted[identity(a.Labels)] = true
+		}
+		text := a.Annotations["summary"] + a.Annotations["description"]
+		if a.Labels["lock_name"] != "" && (a.Labels["backend"] != "etcd" || text == "" || strings.Contains(text, "<error")) {
+			p.poor[fmt.Sprintf("%s, backend %q: %s", identity(a.Labels), a.Labels["backend"], text)] = true
 		}
 	}
 }
@@ -281,7 +304,7 @@ func identity(labels map[string]string) string {
 }
 
 // judge waits until everything has resolved, and looks back.
-func (p *pair) judge(t *testing.T) {
+func (p *pair) judge(t *testing.T, expected []string) {
 	for deadline := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
 		p.mu.Lock()
 		now := p.now
@@ -302,11 +325,13 @@ func (p *pair) judge(t *testing.T) {
 			t.Errorf("%s fired and did not reach Alertmanager", a)
 		}
 	}
-	// NoLeader warns where a target is down, as the fourth replica's is then.
-	for _, want := range []string{"BackendErrors/critical", "BackendErrors/warning", "LeaseExceeded", "NearLease", "NoLeader", "SplitBrain", "WorkAfterLoss"} {
-		if !has(p.fired, want) {
-			t.Errorf("%s did not fire", want)
+	for _, want := range expected {
+		if !p.reached[want] {
+			t.Errorf("%s did not reach Alertmanager", want)
 		}
+	}
+	for a := range p.poor {
+		t.Errorf("poor text or labels: %s", a)
 	}
 	// Each beside what explains it; nothing explains the others.
 	for _, want := range []string{"BackendErrors/warning", "NearLease", "NoLeader"} {

@@ -104,7 +104,7 @@ func victoriaMetricsPair(t *testing.T, manager, config, rules, targets string) *
 	t.Helper()
 	p := &pair{name: "victoriametrics and " + alertmanagerVersion(t, manager), manager: runAlertmanager(t, manager, config)}
 	server := runVictoriaMetrics(t, scrapeOnly(t, targets))
-	p.prometheus = runVMAlert(t, server, p.manager, rules)
+	p.evaluator = runVMAlert(t, server, p.manager, rules)
 	return p
 }
 
