@@ -53,12 +53,12 @@ func (k *AttemptStuck) rules(b builder) []draft {
 	oldest := s.By("max", s.Metric(catalog.PendingAge, single))
 	usual := query.Op(s.Average(catalog.ExecutionDuration, lookback), "or", s.Average(catalog.AcquireDuration, lookback))
 
-	beyond := query.Op(oldest, ">", query.Call("clamp_min", query.Op(query.Number(k.Factor), "*", usual), seconds(k.Patience)))
+	tolerated := query.Call("clamp_min", query.Op(query.Number(k.Factor), "*", usual), seconds(k.Patience))
 	// Without a history a long run may explain the wait (P3).
-	held := query.Op(s.By("max", query.Over("max_over_time", s.Metric(catalog.Active, single), k.Patience.String())), ">", "0")
-	first := query.Op(query.Op(query.Op(oldest, ">", seconds(k.Patience)), "unless", usual), "unless", held)
+	idle := query.Op(s.By("max", query.Over("max_over_time", s.Metric(catalog.Active, single), k.Patience.String())), "==", "0")
+	tolerated = query.Op(tolerated, "or", query.Op(seconds(k.Patience), "+", idle))
 	// Standbys of a held lock wait for as long as it is led (P4).
-	expr := query.Op(query.Op(beyond, "or", first), "unless", s.Hold(single))
+	expr := s.Without(query.Op(oldest, ">", tolerated), s.HoldInfo(single))
 
 	return []draft{draft{
 		firing: k.Firing, expr: expr,

@@ -66,6 +66,8 @@ func (k *BackendErrors) validate(c check) {
 
 func (k *BackendErrors) rules(b builder) []draft {
 	s, window, recent := b.scope, k.Window.String(), k.Recent.String()
+	reason, _ := catalog.NotAcquired.Label("reason")
+	failed := s.Metric(catalog.NotAcquired, query.Equal(reason.Name(), catalog.BackendError.String()))
 	enough := func(window string) query.Expr { return query.Op(s.BackendErrors(window), ">", atLeast(k.MinErrors)) }
 
 	// Only backend_error counts: contention is the normal answer (E4), a
@@ -76,14 +78,12 @@ func (k *BackendErrors) rules(b builder) []draft {
 	outage = query.Op(outage, "and", query.Op(enough(recent), "or", s.Hold()))
 	// One replica that cannot reach the backend, while a leader with a live
 	// lease can, is a loss of redundancy and no outage (C45).
-	outage = query.Op(outage, "unless", query.Op(s.By("max", s.Metric(catalog.Active)), ">", "0"))
+	outage = s.Without(outage, query.Op(s.Metric(catalog.Active), ">", "0"))
 
 	many := query.Op(query.Op(s.BackendErrorShare(window), ">", query.Number(k.Warning.Share)), "and", enough(window))
 	// A short outage leaves its share in the window long after it is over (C45).
-	many = query.Op(many, "and", query.Op(s.BackendErrors(recent), ">", "0"))
+	many = s.Of(many, query.Op(query.Over("increase", failed, recent), ">", "0"))
 
-	reason, _ := catalog.NotAcquired.Label("reason")
-	failed := s.Metric(catalog.NotAcquired, query.Equal(reason.Name(), catalog.BackendError.String()))
 	text := func(window string) string {
 		return fmt.Sprintf("{{ $value | humanizePercentage }} of the attempts to acquire lock %s%s met a backend error in the last %s.%s",
 			b.lock(), b.where(), window,

@@ -64,9 +64,10 @@ func (b builder) ago(d model.Duration) query.Expr {
 // the series is there again (L3).
 func (b builder) counted(counter query.Expr, window string, matchers ...query.Matcher) query.Expr {
 	attempts := b.scope.Metric(catalog.Attempts, matchers...)
-	grown := part("grown", query.Over("increase", counter, window))
-	late := query.Op(query.Over("count_over_time", attempts, window), ">", query.Over("count_over_time", counter, window))
-	return query.Op(grown, "or", part("born", query.Op(query.Op(query.Over("min_over_time", counter, window), "and", late), "and", counter)))
+	grown := part("grown", query.Op(query.Over("increase", counter, window), ">", "0"))
+	late := query.Op(query.Over("count_over_time", counter, window), "<", query.Over("count_over_time", attempts, window))
+	born := query.Op(query.Op(query.Over("min_over_time", counter, window), ">", "0"), "and", late)
+	return query.Op(grown, "or", part("born", query.Op(born, "and", counter)))
 }
 
 // part keeps two vectors with equal labels apart below one "or". No series of

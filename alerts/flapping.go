@@ -58,25 +58,25 @@ func (k *Flapping) validate(c check) {
 
 func (k *Flapping) rules(b builder) []draft {
 	s := b.scope
-	present := query.By("count", s.Labels, s.ByHolder("max", s.Metric(catalog.Acquired, single)))
-	left := k.left(b, k.Window.String())
 	// Replicas that came and went within the window are a crash loop, not a
-	// rollout: no more are tolerated than are there at once (C29).
-	bounded := query.Any(query.Op(left, "<", present), query.Op(present, "<=", left), query.Op("0", "*", query.Op(present, "or", left)))
+	// rollout: no more are tolerated than are there at once (C29), and none where
+	// none is there (D2).
+	present := query.Op(query.By("count", s.Labels, s.ByHolder("max", s.Metric(catalog.Acquired, single))), "or",
+		query.Op("0", "*", s.By("max", query.Over("last_over_time", s.Metric(catalog.LastAcquired, single), k.Window.String()))))
+	bounded := s.By("min", query.Op(part("left", k.left(b, k.Window.String())), "or", part("present", present)))
 
 	slow := k.Slow.Window.String()
-	moves := s.By("sum", s.ByHolder("max", query.Over("increase", s.Metric(catalog.Acquired, single), slow)))
-	unbounded := query.Op(k.left(b, slow), "or", query.Op("0", "*", present))
+	moves := s.By("sum", s.ByHolder("max", query.Op(query.Over("increase", s.Metric(catalog.Acquired, single), slow), ">", "0")))
 	return []draft{
 		k.draft(b, k.Firing, k.handovers(b), bounded, k.Handovers, k.Window),
-		k.draft(b, k.Slow.Firing, moves, unbounded, k.Slow.Handovers, k.Slow.Window).every("slow", k.Slow.Interval),
+		k.draft(b, k.Slow.Firing, moves, k.left(b, slow), k.Slow.Handovers, k.Slow.Window).every("slow", k.Slow.Interval),
 	}
 }
 
 // handovers counts the wins of a lock in the short window.
 func (k *Flapping) handovers(b builder) query.Expr {
 	s, window := b.scope, k.Window.String()
-	grown := part("grown", query.Over("increase", s.Metric(catalog.Acquired, single), window))
+	grown := part("grown", query.Op(query.Over("increase", s.Metric(catalog.Acquired, single), window), ">", "0"))
 	// A pod that wins before its first sample is born at 1, and its increase
 	// is 0: a crash loop under fresh names would count nothing (C29). A replica
 	// that won in the window counts at least once, whatever a process first seen
@@ -88,12 +88,13 @@ func (k *Flapping) handovers(b builder) query.Expr {
 }
 
 // left counts the replicas of a lock that left in a window, or restarted in
-// place: each may have moved the leader once (C28, D8, D12).
+// place: each may have moved the leader once (C28, D8, D12). It is 0 where all
+// of them stayed.
 func (k *Flapping) left(b builder, window string) query.Expr {
 	s, acquired := b.scope, b.scope.Metric(catalog.Acquired, single)
-	gone := query.Op(s.ByHolder("max", query.Over("last_over_time", acquired, window)), "unless", s.ByHolder("max", acquired))
-	restarted := query.Op(s.ByHolder("max", query.Over("resets", acquired, window)), ">", "0")
-	return query.By("count", s.Labels, query.Op(gone, "or", restarted))
+	restarts := s.ByHolder("max", query.Over("resets", acquired, window))
+	there := query.Op(query.Call("clamp_max", restarts, "1"), "and", s.ByHolder("max", acquired))
+	return s.By("sum", query.Op(there, "or", query.Call("clamp", restarts, "1", "1")))
 }
 
 func (k *Flapping) draft(b builder, f Firing, moves, left query.Expr, handovers int, window model.Duration) draft {
@@ -101,7 +102,7 @@ func (k *Flapping) draft(b builder, f Firing, moves, left query.Expr, handovers 
 	expr := query.Op(moves, ">", tolerated)
 	// Every run of a run-style lock is an acquisition (D6, C14). Asked of the
 	// window: a lone replica in a crash loop is mostly not there (D10).
-	expr = query.Op(expr, "and", b.scope.HeldWithin(k.Window.String(), single))
+	expr = b.scope.Of(expr, query.Over("last_over_time", b.scope.HoldInfo(single), k.Window.String()))
 	return draft{
 		firing: f, expr: expr,
 		summary: "Leadership of lock " + b.lock() + " changes hands too often",

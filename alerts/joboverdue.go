@@ -71,7 +71,7 @@ func (k *JobOverdue) rules(b builder) []draft {
 	// ran owes from its start (J3).
 	expr = query.Op(expr, "or", query.Op(k.declaredSince(b), "unless", query.Op(waited, "<=", due)))
 	// A lock that is held is acquired once and for all (J8).
-	expr = query.Op(expr, "unless", s.Hold(single))
+	expr = s.Without(expr, s.HoldInfo(single))
 
 	return []draft{draft{
 		firing: k.Firing, expr: expr,

@@ -37,12 +37,12 @@ func (k *NoAcquisition) rules(b builder) []draft {
 
 	expr := query.Op(s.Increased(catalog.Attempts, window), ">", "0")
 	// Not "and wins == 0": a lock that never exported its wins has none (A1).
-	expr = query.Op(expr, "unless", query.Op(s.Increased(catalog.Acquired, window), ">", "0"))
+	expr = s.Without(expr, query.Op(query.Over("increase", s.Metric(catalog.Acquired), window), ">", "0"))
 	// A leader that won hours ago holds while its followers try (A2).
-	expr = query.Op(expr, "unless", query.Op(s.By("max", query.Over("max_over_time", s.Metric(catalog.Active), window)), ">", "0"))
+	expr = s.Without(expr, query.Op(query.Over("max_over_time", s.Metric(catalog.Active), window), ">", "0"))
 	// A lock that runs less often than the window shows is judged by the age
 	// of its last run, not here: its attempts and wins need not meet (C32).
-	expr = query.Op(expr, "unless", query.Op(s.By("max", s.Metric(catalog.ExpectedInterval)), ">", seconds(half(k.Window))))
+	expr = s.Without(expr, query.Op(s.Metric(catalog.ExpectedInterval), ">", seconds(half(k.Window))))
 
 	return []draft{{
 		firing: k.Firing, expr: expr,

@@ -65,11 +65,11 @@ func (k *NoLeader) rules(b builder) []draft {
 	summary := "Lock " + b.lock() + " has no leader"
 	reason := b.topReason("5m") + b.reportedHeld("2m")
 	return []draft{{
-		firing: k.Critical, expr: query.Op(expr, "unless", explained), summary: summary,
+		firing: k.Critical, expr: s.Without(expr, explained), summary: summary,
 		description: fmt.Sprintf("No replica%s has held lock %s for %s, and no lease that is known still runs. "+
 			"The work of the leader is not being done.%s", b.where(), b.lock(), k.Critical.For, reason),
 	}, {
-		firing: k.Warning, expr: query.Op(expr, "and", explained), summary: summary + " that can be seen",
+		firing: k.Warning, expr: s.Of(expr, explained), summary: summary + " that can be seen",
 		description: fmt.Sprintf("No replica%s that can be scraped has held lock %s for %s. The replica that held it last is gone. "+
 			"Its lease may still run, or it leads without being scraped.%s", b.where(), b.lock(), k.Warning.For, reason),
 	}}
@@ -87,9 +87,8 @@ func (k *NoLeader) ledElsewhere(b builder, free query.Expr) query.Expr {
 	for _, l := range catalog.ElectorInfo.Labels() {
 		same = append(same, l.Name())
 	}
-	onLock := query.On(s.Labels)
-	led := query.Op(held, "and "+onLock, query.Op(s.By("max", s.Metric(catalog.Active, single)), ">", "0"))
-	return query.Op(s.By("min", query.Op(query.Op(held, "and "+onLock, free), "unless "+query.On(same), led)), "==", "1")
+	led := s.Of(held, query.Op(s.Metric(catalog.Active, single), ">", "0"))
+	return s.By("group", query.Op(s.Of(held, free), "unless "+query.On(same), led))
 }
 
 // explained keeps locks whose last holder vanished while it held, and of which
@@ -100,15 +99,17 @@ func (k *NoLeader) ledElsewhere(b builder, free query.Expr) query.Expr {
 func (k *NoLeader) explained(b builder) query.Expr {
 	s, active := b.scope, b.scope.Metric(catalog.Active, single)
 	lookback, lately := k.Lookback.String(), k.DownFor.String()
-	last := func(e query.Expr, window string) query.Expr {
-		return s.ByHolder("max", query.Over("last_over_time", e, window))
+	holder := s.HolderLabels()
+	last := func(window string) query.Expr {
+		return query.Op(query.Over("last_over_time", active, window), ">", "0")
 	}
 
-	vanished := query.Op(query.Op(last(active, lookback), ">", "0"), "unless", s.ByHolder("max", active))
-	running := query.Op(last(s.Metric(catalog.LeaseExpiry, single), lookback), ">", b.ago(k.Margin))
+	vanished := query.Op(last(lookback), "unless "+query.On(holder), active)
+	running := query.Op(query.Over("last_over_time", s.Metric(catalog.LeaseExpiry, single), lookback), ">", b.ago(k.Margin))
 	replica := append(s.TargetLabels(), s.Holder)
-	unseen := query.Op(last(active, lately), "and "+query.On(replica), query.Op(query.By("max", replica, s.Up()), "==", "0"))
+	unseen := query.Op(last(lately), "and "+query.On(replica), query.Op(query.By("max", replica, s.Up()), "==", "0"))
+	excused := query.Op(vanished, "and "+query.On(holder), query.Op(running, "or", unseen))
 	won := s.Metric(catalog.LastAcquired, single)
-	followed := query.Op(last(won, lately), "< "+query.On(s.Labels)+" group_left ()", s.By("max", won))
-	return s.By("max", query.Op(query.Op(vanished, "and", query.Op(running, "or", unseen)), "unless", followed))
+	followed := query.Op(s.ByHolder("max", query.Over("last_over_time", won, lately)), "< "+query.On(s.Labels)+" group_left ()", s.By("max", won))
+	return query.Op(excused, "unless "+query.On(holder), followed)
 }

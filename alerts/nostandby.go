@@ -43,7 +43,7 @@ func (k *NoStandby) rules(b builder) []draft {
 	allowed := query.Op(s.By("max", s.Metric(catalog.MaxLeaders, single)), "or", s.By("group", s.HoldInfo(single)))
 	before := query.OverSteps("max_over_time", candidates, k.Lookback.String(), b.coarse(k.Lookback))
 	// A lock that never had more candidates needs none (N2).
-	expr := query.Op(query.Op(candidates, "<=", allowed), "and", query.Op(before, ">", allowed))
+	expr := query.Op(candidates, "<=", query.Op(allowed, "<", before))
 
 	return []draft{draft{
 		firing: k.Firing, expr: expr,

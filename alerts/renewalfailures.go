@@ -47,13 +47,12 @@ func (k *RenewalFailures) validate(c check) {
 func (k *RenewalFailures) rules(b builder) []draft {
 	s, window := b.scope, k.Window.String()
 
-	expr := query.Op(s.FailedRenewalShare(window), ">", query.Number(k.Share))
-	// One failure among few renewals is a large share (F2).
-	expr = query.Op(expr, "and", query.Op(s.FailedRenewals(window), ">", atLeast(k.MinFailures)))
-	// A short outage leaves its share in the window long after it is over (C45).
-	expr = query.Op(expr, "and", query.Op(s.FailedRenewals(k.Recent.String()), ">", "0"))
-
 	failed := s.Metric(catalog.Renewals, query.FailedRenewal())
+	// One failure among few renewals is a large share (F2).
+	expr := query.Op(s.FailedRenewalShare(window, atLeast(k.MinFailures)), ">", query.Number(k.Share))
+	// A short outage leaves its share in the window long after it is over (C45).
+	expr = s.Of(expr, query.Op(query.Over("increase", failed, k.Recent.String()), ">", "0"))
+
 	return []draft{{
 		firing: k.Firing, expr: expr,
 		summary: "Renewals of lock " + b.lock() + " fail",

@@ -43,7 +43,7 @@ func (k *SplitBrain) rules(b builder) []draft {
 	// every sample of the window: two scrapes that straddle a handover (S2),
 	// or the last words of a dead leader (S5), are no second leader. The
 	// maximum by holder merges duplicates of one replica (S4).
-	claims := s.ByHolder("max", query.Over("min_over_time", active, k.Window.String()))
+	claims := s.ByHolder("max", query.Op(query.Over("min_over_time", active, k.Window.String()), ">", "0"))
 	// A collector goes on handing out what a dead leader pushed, with fresh
 	// timestamps. Its lease end has passed and has stopped moving (C35); the
 	// one of a live leader whose clock is behind moves on (S13, S15).

@@ -42,12 +42,14 @@ func (k *TaskFailing) rules(b builder) []draft {
 	s, window := b.scope, k.Window.String()
 	failures, acquired := s.Metric(catalog.ExecutionFailures), s.Metric(catalog.Acquired)
 
-	grown := part("grown", s.ByHolder("sum", query.Over("increase", failures, window)))
+	some := func(function string) query.Expr {
+		return s.ByHolder("sum", query.Op(query.Over(function, failures, window), ">", "0"))
+	}
+	grown := part("grown", some("increase"))
 	// A short-lived process that fails before its first sample has no increase
 	// (C27). If all that it ever did failed, and it acquired the lock in the
 	// window, at least one failure is of the window.
-	all := query.Op(s.ByHolder("sum", query.Over("last_over_time", failures, window)), ">=",
-		s.ByHolder("sum", query.Over("last_over_time", acquired, window)))
+	all := query.Op(some("last_over_time"), ">=", s.ByHolder("sum", query.Over("last_over_time", acquired, window)))
 	lately := query.Op(s.ByHolder("max", query.Over("max_over_time", s.Metric(catalog.LastAcquired), window)), ">", b.ago(k.Window))
 	born := part("born", query.Call("clamp_max", query.Op(all, "and", lately), "1"))
 	failed := s.By("sum", s.ByHolder("max", query.Op(grown, "or", born)))
@@ -58,7 +60,7 @@ func (k *TaskFailing) rules(b builder) []draft {
 	runs := s.By("sum", s.ByHolder("max", query.Op(part("terms", query.Over("increase", acquired, window)), "or",
 		part("bodies", s.Observed(catalog.ExecutionDuration, window)))))
 	// A process that is sampled once has no increase (T14).
-	runs = query.Op(runs, "or", query.Op("0", "*", s.By("max", query.Over("last_over_time", acquired, window))))
+	runs = query.Op(runs, "or", query.Op("0", "*", s.By("max", query.Over("last_over_time", s.Metric(catalog.LastAcquired), window))))
 	tolerated := query.Call("clamp_min", query.Op(query.Number(k.Share), "*", runs), atLeast(k.MinFailures))
 	expr := query.Op(failed, ">", tolerated)
 

@@ -37,7 +37,7 @@ func (k *TokenRegressed) rules(b builder) []draft {
 
 	// The counter begins with the first token. A process that restarts in
 	// place remembers none, but its series does (K3).
-	back := part("back", query.Over("resets", token, window))
+	back := part("back", query.Op(query.Over("resets", token, window), ">", "0"))
 	seen := query.Op(b.counted(regressions, window, single), "or", back)
 	expr := query.Op(s.By("sum", s.ByHolder("max", seen)), ">", atLeast(1))
 

@@ -23,12 +23,6 @@ func (s Scope) Hold(matchers ...Matcher) Expr {
 	return s.By("max", s.HoldInfo(matchers...))
 }
 
-// HeldWithin is 1 for the locks that were campaigned for and held at any time
-// in a window: between two replicas of a crash loop nothing says so now.
-func (s Scope) HeldWithin(window string, matchers ...Matcher) Expr {
-	return s.By("max", Over("max_over_time", s.HoldInfo(matchers...), window))
-}
-
 // HoldInfo selects the replicas that campaign for locks and hold them.
 func (s Scope) HoldInfo(matchers ...Matcher) Expr {
 	mode, _ := catalog.ElectorInfo.Label("mode")

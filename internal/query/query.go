@@ -134,14 +134,22 @@ func Selector(name string, matchers ...Matcher) Expr {
 func (s Scope) By(op string, e Expr) Expr { return By(op, s.Labels, e) }
 
 // ByHolder aggregates over everything but the scope labels and the holder.
-func (s Scope) ByHolder(op string, e Expr) Expr { return By(op, s.holderLabels(), e) }
+func (s Scope) ByHolder(op string, e Expr) Expr { return By(op, s.HolderLabels(), e) }
+
+// Of keeps what e says of the locks that a set of series has, whatever further
+// labels these have: adding them up first would cost more than it tells.
+func (s Scope) Of(e, set Expr) Expr { return Op(e, "and "+On(s.Labels), set) }
+
+// Without leaves out what e says of the locks that a set of series has.
+func (s Scope) Without(e, set Expr) Expr { return Op(e, "unless "+On(s.Labels), set) }
 
 // TargetLabels are the scope labels that scrape targets carry too.
 func (s Scope) TargetLabels() []string {
 	return slices.DeleteFunc(slices.Clone(s.Labels), func(l string) bool { return l == catalog.LockName.Name() })
 }
 
-func (s Scope) holderLabels() []string {
+// HolderLabels tell the replicas of a lock apart.
+func (s Scope) HolderLabels() []string {
 	if slices.Contains(s.Labels, s.Holder) {
 		return s.Labels
 	}

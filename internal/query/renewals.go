@@ -9,16 +9,12 @@ func FailedRenewal() Matcher {
 	return Matches(renewalResult(), catalog.RenewalError.String()+"|"+catalog.RenewalTimeout.String())
 }
 
-// FailedRenewals are the renewals of a window that failed.
-func (s Scope) FailedRenewals(window string) Expr {
-	return s.Increased(catalog.Renewals, window, FailedRenewal())
-}
-
-// FailedRenewalShare is the share of renewals that failed; those that were
-// canceled count on neither side.
-func (s Scope) FailedRenewalShare(window string) Expr {
+// FailedRenewalShare is the share of renewals that failed, where more than so
+// many did; those that were canceled count on neither side.
+func (s Scope) FailedRenewalShare(window string, more Expr) Expr {
+	failed := s.Increased(catalog.Renewals, window, FailedRenewal())
 	all := s.Increased(catalog.Renewals, window, Unequal(renewalResult(), catalog.RenewalCanceled.String()))
-	return Op(s.FailedRenewals(window), "/", all)
+	return Op(Op(failed, ">", more), "/", all)
 }
 
 func renewalResult() string {
