@@ -68,19 +68,18 @@ func (k *BackendErrors) rules(b builder) []draft {
 	s, window, recent := b.scope, k.Window.String(), k.Recent.String()
 	reason, _ := catalog.NotAcquired.Label("reason")
 	failed := s.Metric(catalog.NotAcquired, query.Equal(reason.Name(), catalog.BackendError.String()))
-	enough := func(window string) query.Expr { return query.Op(s.BackendErrors(window), ">", atLeast(k.MinErrors)) }
 
 	// Only backend_error counts: contention is the normal answer (E4), a
 	// canceled attempt is a shutdown (C12), a timeout is the caller's limit.
 	outage := query.Op(s.BackendErrorShare(recent), ">", query.Number(k.Critical.Share))
 	// One error among few attempts is a large share (E2), and an outage where
 	// no replica holds a lock that should be held (E6).
-	outage = query.Op(outage, "and", query.Op(enough(recent), "or", s.Hold()))
+	outage = query.Op(outage, "and", query.Op(query.Op(s.BackendErrors(recent), ">", atLeast(k.MinErrors)), "or", s.Hold()))
 	// One replica that cannot reach the backend, while a leader with a live
 	// lease can, is a loss of redundancy and no outage (C45).
 	outage = s.Without(outage, query.Op(s.Metric(catalog.Active), ">", "0"))
 
-	many := query.Op(query.Op(s.BackendErrorShare(window), ">", query.Number(k.Warning.Share)), "and", enough(window))
+	many := query.Op(s.BackendErrorShareAbove(atLeast(k.MinErrors), window), ">", query.Number(k.Warning.Share))
 	// A short outage leaves its share in the window long after it is over (C45).
 	many = s.Of(many, query.Op(query.Over("increase", failed, recent), ">", "0"))
 

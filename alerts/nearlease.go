@@ -38,7 +38,7 @@ func (k *NearLease) validate(c check) {
 func (k *NearLease) rules(b builder) []draft {
 	// A count, not a quantile: an average hides one slow run, and a quantile
 	// cannot exceed the last bucket (G1).
-	expr := query.Op(b.scope.NearLease(k.Window.String()), ">", atLeast(k.MinTimes))
+	expr := query.Op(b.scope.NearLeases(k.Window.String()), ">", atLeast(k.MinTimes))
 
 	return []draft{{
 		firing: k.Firing, expr: expr,

@@ -81,7 +81,7 @@ func (k *NoLeader) rules(b builder) []draft {
 func (k *NoLeader) ledElsewhere(b builder, free query.Expr) query.Expr {
 	s, held := b.scope, b.scope.HoldInfo(single)
 	if !slices.Contains(s.Labels, "job") {
-		return query.Op(free, "and", s.By("max", held))
+		return s.Of(free, held)
 	}
 	same := slices.DeleteFunc(slices.Clone(s.Labels), func(l string) bool { return l == "job" })
 	for _, l := range catalog.ElectorInfo.Labels() {
@@ -99,17 +99,15 @@ func (k *NoLeader) ledElsewhere(b builder, free query.Expr) query.Expr {
 func (k *NoLeader) explained(b builder) query.Expr {
 	s, active := b.scope, b.scope.Metric(catalog.Active, single)
 	lookback, lately := k.Lookback.String(), k.DownFor.String()
-	holder := s.HolderLabels()
-	last := func(window string) query.Expr {
-		return query.Op(query.Over("last_over_time", active, window), ">", "0")
-	}
+	holder, replica := s.HolderLabels(), append(s.TargetLabels(), s.Holder)
 
-	vanished := query.Op(last(lookback), "unless "+query.On(holder), active)
+	// Of a lock without a leader, a replica whose last word is that it holds is
+	// gone.
+	held := query.Op(query.Over("last_over_time", active, lookback), ">", "0")
 	running := query.Op(query.Over("last_over_time", s.Metric(catalog.LeaseExpiry, single), lookback), ">", b.ago(k.Margin))
-	replica := append(s.TargetLabels(), s.Holder)
-	unseen := query.Op(last(lately), "and "+query.On(replica), query.Op(query.By("max", replica, s.Up()), "==", "0"))
-	excused := query.Op(vanished, "and "+query.On(holder), query.Op(running, "or", unseen))
 	won := s.Metric(catalog.LastAcquired, single)
+	unseen := query.Op(query.Over("last_over_time", won, lately), "and "+query.On(replica), query.Op(query.By("max", replica, s.Up()), "==", "0"))
+	excused := query.Op(held, "and "+query.On(holder), query.Op(running, "or", unseen))
 	followed := query.Op(s.ByHolder("max", query.Over("last_over_time", won, lately)), "< "+query.On(s.Labels)+" group_left ()", s.By("max", won))
 	return query.Op(excused, "unless "+query.On(holder), followed)
 }

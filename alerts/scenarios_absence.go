@@ -119,6 +119,7 @@ func leaderScenarios() []scenario {
 		{id: "B3", name: "the leader cannot be scraped for six minutes", every: 30 * time.Second, end: 20 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x9 stale _x11 1x20
+				leader_last_acquired_timestamp_seconds{instance="i1"} -60x9 stale _x11 -60x20
 				leader_active{instance="i2"} 0x40
 				up{instance="i1"} 1x9 0x12 1x20
 				up{instance="i2"} 1x40`,
@@ -188,6 +189,7 @@ func leaderScenarios() []scenario {
 		{id: "B13", name: "the leader dies with its target, and nobody follows", every: 30 * time.Second, end: 40 * time.Minute,
 			load: held + `
 				leader_active{instance="i1"} 1x9 stale
+				leader_last_acquired_timestamp_seconds{instance="i1"} -60x9 stale
 				leader_active{instance="i2"} 0x100
 				up{instance="i1"} 1x9 0x100
 				up{instance="i2"} 1x100`,

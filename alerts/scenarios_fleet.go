@@ -50,6 +50,7 @@ func absentLeaderScenarios() []scenario {
 				leader_lease_duration_seconds 15x100
 				leader_lease_expiry_timestamp_seconds{instance="i1"} 12+30x9 stale
 				leader_active{instance="i1"} 1x9 stale
+				leader_last_acquired_timestamp_seconds{instance="i1"} -60x9 stale
 				leader_active{instance="i2"} 0x100
 				leader_active{instance="i3"} 0x100
 				leader_not_acquired_total{instance="i2",reason="timeout"} 0x9 1+3x90

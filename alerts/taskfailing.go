@@ -50,15 +50,15 @@ func (k *TaskFailing) rules(b builder) []draft {
 	// (C27). If all that it ever did failed, and it acquired the lock in the
 	// window, at least one failure is of the window.
 	all := query.Op(some("last_over_time"), ">=", s.ByHolder("sum", query.Over("last_over_time", acquired, window)))
-	lately := query.Op(s.ByHolder("max", query.Over("max_over_time", s.Metric(catalog.LastAcquired), window)), ">", b.ago(k.Window))
+	lately := s.ByHolder("max", query.Op(query.Over("max_over_time", s.Metric(catalog.LastAcquired), window), ">", b.ago(k.Window)))
 	born := part("born", query.Call("clamp_max", query.Op(all, "and", lately), "1"))
 	failed := s.By("sum", s.ByHolder("max", query.Op(grown, "or", born)))
 	// Failures of a job that runs all the time are tolerated up to a share of
 	// its runs; of a rare one each is worth a look. A run is an acquisition, or
 	// more than one body ran in a term; the histogram of a process begins with
 	// its first run, the counter before it (T13).
-	runs := s.By("sum", s.ByHolder("max", query.Op(part("terms", query.Over("increase", acquired, window)), "or",
-		part("bodies", s.Observed(catalog.ExecutionDuration, window)))))
+	runs := s.By("sum", s.ByHolder("max", query.Op(part("terms", query.Op(query.Over("increase", acquired, window), ">", "0")), "or",
+		part("bodies", query.Op(s.Observed(catalog.ExecutionDuration, window), ">", "0")))))
 	// A process that is sampled once has no increase (T14).
 	runs = query.Op(runs, "or", query.Op("0", "*", s.By("max", query.Over("last_over_time", s.Metric(catalog.LastAcquired), window))))
 	tolerated := query.Call("clamp_min", query.Op(query.Number(k.Share), "*", runs), atLeast(k.MinFailures))

@@ -14,8 +14,15 @@ func (s Scope) BackendErrors(window string) Expr {
 }
 
 // BackendErrorShare is the share of attempts that met a backend error.
-func (s Scope) BackendErrorShare(window string) Expr {
-	return Op(s.BackendErrors(window), "/", s.Increased(catalog.Attempts, window))
+func (s Scope) BackendErrorShare(window string) Expr { return s.ofAttempts(s.BackendErrors(window), window) }
+
+// BackendErrorShareAbove is that share where more than so many attempts did.
+func (s Scope) BackendErrorShareAbove(more Expr, window string) Expr {
+	return s.ofAttempts(Op(s.BackendErrors(window), ">", more), window)
+}
+
+func (s Scope) ofAttempts(e Expr, window string) Expr {
+	return Op(e, "/", s.Increased(catalog.Attempts, window))
 }
 
 // Hold is 1 for the locks that are campaigned for and held.
@@ -33,8 +40,14 @@ func (s Scope) HoldInfo(matchers ...Matcher) Expr {
 // catalog.NearLeaseBound of their lease; 0 where a lease is known and there are
 // none.
 func (s Scope) NearLease(window string) Expr {
-	counted := s.Histograms.Either(s.nearLeaseClassic(window), s.nearLeaseNative(window))
-	return s.By("sum", Op(counted, "or", Op(Number(0), "*", s.Metric(catalog.LeaseOverruns))))
+	return s.By("sum", Op(s.nearLease(window), "or", Op(Number(0), "*", s.Metric(catalog.LeaseOverruns))))
+}
+
+// NearLeases is that count where there are any.
+func (s Scope) NearLeases(window string) Expr { return s.By("sum", s.nearLease(window)) }
+
+func (s Scope) nearLease(window string) Expr {
+	return s.Histograms.Either(s.nearLeaseClassic(window), s.nearLeaseNative(window))
 }
 
 // nearLeaseClassic subtracts two deltas, which are extrapolated alike because
@@ -46,7 +59,7 @@ func (s Scope) nearLeaseClassic(window string) Expr {
 	count, good := s.Count(catalog.LeaseUsageRatio), s.goodUse()
 	young := Op(s.beganWithin(count, window), "or", Op(Over("resets", count, window), ">", "0"))
 	grown := Op(Over("delta", count, window), "- ignoring (le)", Over("delta", good, window))
-	return Op(Op(s.nearLeaseSinceStart(), "and", young), "or", grown)
+	return Op(Op(Op(s.nearLeaseSinceStart(), ">", Number(0)), "and", young), "or", Op(grown, ">", Number(0)))
 }
 
 // nearLeaseSinceStart is that count since the process started.
@@ -62,7 +75,7 @@ func (s Scope) goodUse() Expr {
 // beganWithin keeps series that began in a window although their process had
 // been seen before: a counter that is there from construction has more samples.
 func (s Scope) beganWithin(series Expr, window string) Expr {
-	return Op(Over("count_over_time", s.Metric(catalog.Attempts), window), ">", Over("count_over_time", series, window))
+	return Op(Over("count_over_time", series, window), "<", Over("count_over_time", s.Metric(catalog.Attempts), window))
 }
 
 // nearLeaseCount counts since the process started, for recording: what is
