@@ -66,8 +66,7 @@ func (b builder) counted(counter query.Expr, window string, matchers ...query.Ma
 	attempts := b.scope.Metric(catalog.Attempts, matchers...)
 	grown := part("grown", query.Op(query.Over("increase", counter, window), ">", "0"))
 	late := query.Op(query.Over("count_over_time", counter, window), "<", query.Over("count_over_time", attempts, window))
-	born := query.Op(query.Op(query.Over("min_over_time", counter, window), ">", "0"), "and", late)
-	return query.Op(grown, "or", part("born", query.Op(born, "and", counter)))
+	return query.Op(grown, "or", part("born", query.Op(query.Op(counter, ">", "0"), "and", late)))
 }
 
 // part keeps two vectors with equal labels apart below one "or". No series of

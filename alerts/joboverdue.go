@@ -63,7 +63,7 @@ func (k *JobOverdue) rules(b builder) []draft {
 	// A replica that has won and lives says by itself how long ago that was,
 	// whatever Prometheus has seen (C31). A job whose processes are gone
 	// altogether owes it too: they are shorter than its interval, or dead (J15).
-	gone := query.Op(waited, "unless "+query.On(s.TargetLabels()), b.exporting())
+	gone := query.Op(due, "unless "+query.On(s.TargetLabels()), b.exporting())
 	attested := query.Op(s.By("max", acquired), "or", gone)
 	expr := query.Op(query.Op(waited, ">", due), "and", attested)
 	// Otherwise the lock must have been declared all the while: a service that

@@ -108,6 +108,6 @@ func (k *NoLeader) explained(b builder) query.Expr {
 	won := s.Metric(catalog.LastAcquired, single)
 	unseen := query.Op(query.Over("last_over_time", won, lately), "and "+query.On(replica), query.Op(query.By("max", replica, s.Up()), "==", "0"))
 	excused := query.Op(held, "and "+query.On(holder), query.Op(running, "or", unseen))
-	followed := query.Op(s.ByHolder("max", query.Over("last_over_time", won, lately)), "< "+query.On(s.Labels)+" group_left ()", s.By("max", won))
+	followed := query.Op(query.Over("last_over_time", won, lately), "< "+query.On(s.Labels)+" group_left ()", s.By("max", won))
 	return query.Op(excused, "unless "+query.On(holder), followed)
 }

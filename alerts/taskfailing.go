@@ -49,7 +49,7 @@ func (k *TaskFailing) rules(b builder) []draft {
 	// A short-lived process that fails before its first sample has no increase
 	// (C27). If all that it ever did failed, and it acquired the lock in the
 	// window, at least one failure is of the window.
-	all := query.Op(some("last_over_time"), ">=", s.ByHolder("sum", query.Over("last_over_time", acquired, window)))
+	all := query.Op(some("last_over_time"), ">=", s.ByHolder("sum", query.Op(query.Over("last_over_time", acquired, window), ">", "0")))
 	lately := s.ByHolder("max", query.Op(query.Over("max_over_time", s.Metric(catalog.LastAcquired), window), ">", b.ago(k.Window)))
 	born := part("born", query.Call("clamp_max", query.Op(all, "and", lately), "1"))
 	failed := s.By("sum", s.ByHolder("max", query.Op(grown, "or", born)))

@@ -9,12 +9,12 @@ func FailedRenewal() Matcher {
 	return Matches(renewalResult(), catalog.RenewalError.String()+"|"+catalog.RenewalTimeout.String())
 }
 
-// FailedRenewalShare is the share of renewals that failed, where more than so
-// many did; those that were canceled count on neither side.
+// FailedRenewalShare is the share of failed renewals among those that failed or
+// succeeded, where more than so many failed.
 func (s Scope) FailedRenewalShare(window string, more Expr) Expr {
-	failed := s.Increased(catalog.Renewals, window, FailedRenewal())
-	all := s.Increased(catalog.Renewals, window, Unequal(renewalResult(), catalog.RenewalCanceled.String()))
-	return Op(Op(failed, ">", more), "/", all)
+	failed := Op(s.Increased(catalog.Renewals, window, FailedRenewal()), ">", more)
+	ok := s.Increased(catalog.Renewals, window, Equal(renewalResult(), catalog.RenewalOK.String()))
+	return Op(Number(1), "/", Op(Number(1), "+", Op(ok, "/", failed)))
 }
 
 func renewalResult() string {
