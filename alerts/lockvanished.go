@@ -41,7 +41,7 @@ func (k *LockVanished) rules(b builder) []draft {
 	// other lock nothing says that it was not retired. The last words of each
 	// replica say whether it held; whether a replica that died long before the
 	// lock did was the last to hold it, a coarse look back does (V6).
-	led := s.By("max", query.Op(query.Over("last_over_time", active, lookback), ">", "0"))
+	led := s.By("group", query.Op(query.Over("last_over_time", active, lookback), ">", "0"))
 	led = query.Op(led, "unless", query.Op(query.OverSteps("last_over_time", s.By("max", active), lookback, b.coarse(k.Lookback)), "==", "0"))
 	declared := s.By("group", query.Over("last_over_time", s.Metric(catalog.ExpectedInterval, single), lookback))
 	expr := s.Without(query.Op(led, "or", declared), active)

@@ -64,7 +64,7 @@ func (k *MetricsAbsent) rules(b builder) []draft {
 
 	// Whether a leadership was held, the series of each replica say last.
 	within := k.Critical.Lookback.String()
-	led := query.By("max", targets, s.Of(query.Op(query.Over("last_over_time", active, within), ">", "0"), query.Over("last_over_time", s.HoldInfo(), within)))
+	led := query.By("group", targets, s.Of(query.Op(query.Over("last_over_time", active, within), ">", "0"), query.Over("last_over_time", s.HoldInfo(), within)))
 
 	summary := "No leader election metrics" + b.where()
 	return []draft{{

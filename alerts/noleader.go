@@ -61,15 +61,21 @@ func (k *NoLeader) rules(b builder) []draft {
 	// A lock around single runs is free most of the time (B7).
 	expr := k.ledElsewhere(b, free)
 
-	explained := k.explained(b)
+	leased := k.running(b)
+	unseen := query.Op(leased, "or", k.unseen(b))
+	// What is excused for less time than the warning waits for adds nothing to it.
+	warned := leased
+	if k.DownFor > k.Warning.For {
+		warned = unseen
+	}
 	summary := "Lock " + b.lock() + " has no leader"
 	reason := b.topReason("5m") + b.reportedHeld("2m")
 	return []draft{{
-		firing: k.Critical, expr: s.Without(expr, explained), summary: summary,
+		firing: k.Critical, expr: s.Without(expr, k.explained(b, unseen)), summary: summary,
 		description: fmt.Sprintf("No replica%s has held lock %s for %s, and no lease that is known still runs. "+
 			"The work of the leader is not being done.%s", b.where(), b.lock(), k.Critical.For, reason),
 	}, {
-		firing: k.Warning, expr: s.Of(expr, explained), summary: summary + " that can be seen",
+		firing: k.Warning, expr: s.Of(expr, k.explained(b, warned)), summary: summary + " that can be seen",
 		description: fmt.Sprintf("No replica%s that can be scraped has held lock %s for %s. The replica that held it last is gone. "+
 			"Its lease may still run, or it leads without being scraped.%s", b.where(), b.lock(), k.Warning.For, reason),
 	}}
@@ -91,23 +97,31 @@ func (k *NoLeader) ledElsewhere(b builder, free query.Expr) query.Expr {
 	return s.By("group", query.Op(s.Of(held, free), "unless "+query.On(same), led))
 }
 
-// explained keeps locks whose last holder vanished while it held, and of which
-// one of two things is true. Its lease need not have ended yet: nobody else can
-// win before (C44). Or it was seen lately and cannot be scraped now: it may
-// lead. No other target counts (B9, B15), nor a holder that gave the lock back
-// before it left (B18), nor one after which another replica won (B19).
-func (k *NoLeader) explained(b builder) query.Expr {
-	s, active := b.scope, b.scope.Metric(catalog.Active, single)
-	lookback, lately := k.Lookback.String(), k.DownFor.String()
-	holder, replica := s.HolderLabels(), append(s.TargetLabels(), s.Holder)
+// explained keeps locks whose last holder vanished while it held, where a
+// reason says so of that replica. No other target counts (B9, B15), nor a
+// holder that gave the lock back before it left (B18), nor one after which
+// another replica won (B19).
+func (k *NoLeader) explained(b builder, reason query.Expr) query.Expr {
+	s, lookback := b.scope, k.Lookback.String()
+	onHolder, won := query.On(s.HolderLabels()), s.Metric(catalog.LastAcquired, single)
 
 	// Of a lock without a leader, a replica whose last word is that it holds is
 	// gone.
-	held := query.Op(query.Over("last_over_time", active, lookback), ">", "0")
-	running := query.Op(query.Over("last_over_time", s.Metric(catalog.LeaseExpiry, single), lookback), ">", b.ago(k.Margin))
-	won := s.Metric(catalog.LastAcquired, single)
-	unseen := query.Op(query.Over("last_over_time", won, lately), "and "+query.On(replica), query.Op(query.By("max", replica, s.Up()), "==", "0"))
-	excused := query.Op(held, "and "+query.On(holder), query.Op(running, "or", unseen))
-	followed := query.Op(query.Over("last_over_time", won, lately), "< "+query.On(s.Labels)+" group_left ()", s.By("max", won))
-	return query.Op(excused, "unless "+query.On(holder), followed)
+	held := query.Op(query.Over("last_over_time", s.Metric(catalog.Active, single), lookback), ">", "0")
+	followed := query.Op(query.Over("last_over_time", won, lookback), "< "+query.On(s.Labels)+" group_left ()", s.By("max", won))
+	return query.Op(query.Op(held, "and "+onHolder, reason), "unless "+onHolder, followed)
+}
+
+// running keeps leases that need not have ended yet: no other replica can win
+// before (C44).
+func (k *NoLeader) running(b builder) query.Expr {
+	return query.Op(query.Over("last_over_time", b.scope.Metric(catalog.LeaseExpiry, single), k.Lookback.String()), ">", b.ago(k.Margin))
+}
+
+// unseen keeps winners that were seen lately and cannot be scraped now: they
+// may lead.
+func (k *NoLeader) unseen(b builder) query.Expr {
+	s, replica := b.scope, append(b.scope.TargetLabels(), b.scope.Holder)
+	down := query.Op(query.By("max", replica, s.Up()), "==", "0")
+	return query.Op(query.Over("last_over_time", s.Metric(catalog.LastAcquired, single), k.DownFor.String()), "and "+query.On(replica), down)
 }
