@@ -3,6 +3,7 @@ package alerts
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/common/model"
 
+	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/internal/promeval"
 )
 
@@ -64,6 +66,51 @@ func neverRan() (fleet []promeval.Series, due map[string]time.Duration) {
 	return fleet, due
 }
 
+// ranOnce is a fleet of jobs that ran once, days ago, on a replica that went
+// half an hour later. Some are declared by another one since.
+func ranOnce() (fleet []promeval.Series, due map[string]time.Duration) {
+	due = map[string]time.Duration{}
+	const end = 3 * 24 * time.Hour
+	for _, c := range []struct {
+		ago, interval time.Duration
+		replaced      bool
+		due           time.Duration
+	}{
+		{45 * time.Hour, 28 * time.Hour, true, 45 * time.Hour},
+		// The run is beyond the lookback: the job owes from its declaration.
+		{60 * time.Hour, 28 * time.Hour, true, 42*time.Hour + 40*time.Minute},
+		{31 * time.Hour, 19 * time.Hour, false, 31 * time.Hour},
+		{31 * time.Hour, 22 * time.Hour, false, 0},
+		{60 * time.Hour, 19 * time.Hour, false, 0},
+	} {
+		lock := fmt.Sprintf("ran %s ago, every %s", model.Duration(c.ago), model.Duration(c.interval))
+		begun := int((end - c.ago).Minutes())
+		add := func(instance, metric string, from, samples int, value time.Duration) {
+			fleet = append(fleet, promeval.Series{
+				Selector: fmt.Sprintf("%s{job=\"a\",instance=%q,lock_name=%q}", metric, instance, lock),
+				Values:   fmt.Sprintf("_x%d %.0fx%d stale", from, value.Seconds(), samples-1),
+			})
+		}
+		add("i1", catalog.ExpectedInterval.Name(), begun, 30, c.interval)
+		add("i1", catalog.LastAcquired.Name(), begun, 30, end-c.ago)
+		if c.replaced {
+			add("i2", catalog.ExpectedInterval.Name(), begun+30, int(c.ago.Minutes()), c.interval)
+		}
+		if c.due != 0 {
+			due[lock] = c.due
+		}
+	}
+	return fleet, due
+}
+
+// longJobs are both fleets.
+func longJobs() (fleet []promeval.Series, due map[string]time.Duration) {
+	fleet, due = neverRan()
+	ran, also := ranOnce()
+	maps.Copy(due, also)
+	return append(fleet, ran...), due
+}
+
 // overdue asks the rule at the end of the fleet's days.
 func overdue(ctx context.Context, store *promeval.Store, r Rule) (string, error) {
 	bare := r.evaluated()
@@ -80,9 +127,9 @@ func overdue(ctx context.Context, store *promeval.Store, r Rule) (string, error)
 	return strings.Join(lines, "\n"), nil
 }
 
-func neverRanStore(t *testing.T) *promeval.Store {
+func longJobsStore(t *testing.T) *promeval.Store {
 	t.Helper()
-	fleet, _ := neverRan()
+	fleet, _ := longJobs()
 	store, err := promeval.Load(fleet, time.Minute, promeval.V3)
 	if err != nil {
 		t.Fatal(err)
@@ -90,18 +137,20 @@ func neverRanStore(t *testing.T) *promeval.Store {
 	return store
 }
 
-func TestJobsThatNeverRanAreOverdueAfterTheFirstLongEnoughStep(t *testing.T) {
-	_, due := neverRan()
+// A job that never ran is overdue after the first step of the ladder that is
+// long enough, one that ran since its run.
+func TestJobsAreOverdueSinceTheirRunOrTheirDeclaration(t *testing.T) {
+	_, due := longJobs()
 	var want []string
-	for lock, step := range due {
-		want = append(want, fmt.Sprintf("%s = %v", lock, step.Seconds()))
+	for lock, since := range due {
+		want = append(want, fmt.Sprintf("%s = %v", lock, since.Seconds()))
 	}
 	slices.Sort(want)
 	for _, r := range rulesOf(t, Default()) {
 		if r.Name != Prefix+"JobOverdue" {
 			continue
 		}
-		got, err := overdue(t.Context(), neverRanStore(t), r)
+		got, err := overdue(t.Context(), longJobsStore(t), r)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -59,7 +59,7 @@ func scenarios() []scenario {
 	return slices.Concat(acquisitionScenarios(), leaderScenarios(), splitScenarios(),
 		flappingScenarios(), backendScenarios(), renewalScenarios(), leaseScenarios(), headroomScenarios(), lossScenarios(),
 		jobScenarios(), taskScenarios(), tokenScenarios(), absenceScenarios(), vanishedScenarios(), targetScenarios(),
-		redactionScenarios(), overflowScenarios(), absentLeaderScenarios(), crowdScenarios(), briefScenarios(), standbyScenarios(), boundScenarios())
+		redactionScenarios(), overflowScenarios(), absentLeaderScenarios(), crowdScenarios(), briefScenarios(), standbyScenarios(), boundScenarios(), edgeScenarios())
 }
 
 // Series that say how a lock is used; they outlast every scenario.

@@ -223,6 +223,8 @@ func standbyScenarios() []scenario {
 		{id: "P6", name: "attempts below a shared label hang", every: 30 * time.Second, end: 40 * time.Minute,
 			load: `
 				leader_active{instance="i1",lock_name="tenant-*/orders"} 0x100
+				leader_execution_duration_seconds_count{instance="i1",lock_name="tenant-*/orders"} 0x1 5x100
+				leader_execution_duration_seconds_sum{instance="i1",lock_name="tenant-*/orders"} 0x1 50x100
 				leader_pending_age_seconds{instance="i1",lock_name="tenant-*/orders"} 0x3 30+30x100`,
 			limit: "below a shared label the history is of one lock and the wait of another"},
 		{id: "P7", name: "an attempt hangs where only native histograms are stored", every: 30 * time.Second, end: 60 * time.Minute, native: true,
