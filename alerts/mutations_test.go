@@ -99,7 +99,21 @@ func mutants(t *testing.T, r Rule) []mutant {
 
 // equivalents are mutants that no course of events of the product can show, by
 // the beginnings of their names, with the reason.
-var equivalents = map[string]string{}
+var equivalents = map[string]string{
+	"NoLeader/critical: window 2h0m0s doubled in leader_":                                endTogether,
+	"NoLeader/warning: window 2h0m0s doubled in leader_":                                 endTogether,
+	"MetricsAbsent/critical: window 3h0m0s doubled in leader_":                           endTogether,
+	"JobOverdue/warning: window 48h0m0s doubled in leader_expected_interval_seconds":     endTogether,
+	"Flapping/warning: window 15m0s doubled in leader_last_acquired_timestamp_seconds":   noLater,
+	"TaskFailing/warning: window 1h0m0s doubled in leader_last_acquired_timestamp_secon": noLater,
+	"LockVanished/warning: window 1h0m0s doubled in max by":                              "a lock of which a replica spoke within the hour was there within it",
+	"LabelOverflow/warning: max becomes sum":                                             "one folded name is enough, and there are no parts of one",
+}
+
+const (
+	endTogether = "the series of a replica end together, so the shorter window counts"
+	noLater     = "no win is later than the sample that shows it"
+)
 
 func equivalentByName(name string) string {
 	for beginning, reason := range equivalents {
@@ -454,8 +468,8 @@ func TestScenariosNoticeNearlyEveryMutationOfTheRules(t *testing.T) {
 	}
 }
 
-// noticedShare is what the scenarios reach. It may only grow; the aim is 0.95.
-const noticedShare = 0.80
+// noticedShare is what the scenarios reach. It may only grow.
+const noticedShare = 0.98
 
 // noticed asks the scenarios in which the rule fires, then those about its
 // alert and the cases from the field.

@@ -57,10 +57,7 @@ func (k *NoLeader) validate(c check) {
 
 func (k *NoLeader) rules(b builder) []draft {
 	s := b.scope
-	free := query.Op(s.By("max", s.Metric(catalog.Active, single)), "==", "0")
-	// A lock around single runs is free most of the time (B7).
-	expr := k.ledElsewhere(b, free)
-
+	expr := k.leaderless(b)
 	leased := k.running(b)
 	unseen := query.Op(leased, "or", k.unseen(b))
 	// What is excused for less time than the warning waits for adds nothing to it.
@@ -81,20 +78,20 @@ func (k *NoLeader) rules(b builder) []draft {
 	}}
 }
 
-// ledElsewhere keeps held locks that are free, and that no other job of the
-// scope leads: a canary with a job label of its own need not lead, and of blue
-// and green one does (B14). One lock has one label, family and backend.
-func (k *NoLeader) ledElsewhere(b builder, free query.Expr) query.Expr {
-	s, held := b.scope, b.scope.HoldInfo(single)
-	if !slices.Contains(s.Labels, "job") {
-		return s.Of(free, held)
-	}
+// leaderless keeps held locks that no replica leads; a lock around single runs
+// is free most of the time (B7). Nor may another job of the scope lead: a canary
+// with a job label of its own need not, and of blue and green one does (B14).
+// One lock has one label, family and backend.
+func (k *NoLeader) leaderless(b builder) query.Expr {
+	s, held, active := b.scope, b.scope.HoldInfo(single), b.scope.Metric(catalog.Active, single)
 	same := slices.DeleteFunc(slices.Clone(s.Labels), func(l string) bool { return l == "job" })
-	for _, l := range catalog.ElectorInfo.Labels() {
-		same = append(same, l.Name())
+	if len(same) < len(s.Labels) {
+		for _, l := range catalog.ElectorInfo.Labels() {
+			same = append(same, l.Name())
+		}
 	}
-	led := s.Of(held, query.Op(s.Metric(catalog.Active, single), ">", "0"))
-	return s.By("group", query.Op(s.Of(held, free), "unless "+query.On(same), led))
+	led := s.Of(held, query.Op(active, ">", "0"))
+	return s.By("group", query.Op(s.Of(held, active), "unless "+query.On(same), led))
 }
 
 // explained keeps locks whose last holder vanished while it held, where a

@@ -59,14 +59,6 @@ func leaderEdges() []scenario {
 			load: campaign("a", "orders", "i1") + campaign("a", "billing", "i2") + `
 				leader_active{instance="i1"} 0x40
 				leader_active{instance="i2"} 1x40`},
-		{id: "B34", name: "a rollout renames the family of a lock, and a replica dies with a lease of an hour beside the new leader", every: 30 * time.Second, end: 12 * time.Minute,
-			load: campaign("a", "orders", "i1") + campaign("a", "billing", "i2") + `
-				leader_active{instance="i1"} 0x40
-				leader_active{instance="i2"} 1x40
-				leader_active{instance="i3"} 0 1x1 stale
-				leader_lease_expiry_timestamp_seconds{instance="i3"} _ 3600x1 stale
-				leader_last_acquired_timestamp_seconds{instance="i2"} 0x40
-				leader_last_acquired_timestamp_seconds{instance="i3"} _ 20x1 stale`},
 		{id: "S20", name: "two of three replicas lead, and each exports its limit", every: 30 * time.Second, end: 10 * time.Minute,
 			load: campaign("a", "orders", "i1", "i2", "i3") + `
 				leader_active{instance="i1"} 1x20
@@ -167,6 +159,13 @@ func eventEdges() []scenario {
 				leader_lease_usage_ratio_count{instance="i1"} _x10 1x200
 				leader_lease_usage_ratio_bucket{instance="i1",le="0.8"} _x10 0x200`,
 			want: "NearLease/warning 5m..49m30s = 1"},
+		{id: "G17", name: "two late runs before the first sample of a histogram that is stored natively", every: 30 * time.Second, end: 50 * time.Minute, native: true,
+			load: ran + `
+				leader_attempts_total{instance="i1"} 0x9 1x200
+				leader_acquired_total{instance="i1"} 0x9 1x200
+				leader_lease_overruns_total{instance="i1"} 0x200
+				leader_lease_usage_ratio{instance="i1"} _x10 {{schema:3 sum:3 count:4 offset:-8 buckets:[2 0 0 0 0 0 0 2]}}x200`,
+			want: "NearLease/warning 5m..49m30s = 2"},
 		{id: "L5", name: "an overrun before the first sample of its counter, seen by two Prometheus servers", every: 30 * time.Second, end: 50 * time.Minute,
 			load: ran + twice(`
 				leader_attempts_total{instance="i1",%s} 0x9 1x200
@@ -221,6 +220,13 @@ func eventEdges() []scenario {
 				leader_last_acquired_timestamp_seconds{instance="i1"} -5400x120
 				leader_execution_duration_seconds_count{instance="i1"} 1x120
 				leader_execution_failures_total{instance="i1",cause="error"} 1x120`},
+		{id: "T22", name: "a leader with many bodies becomes slow and fails, where only native histograms are stored", every: 30 * time.Second, end: 150 * time.Minute, native: true,
+			load: held + `
+				leader_active{instance="i1"} 1x400
+				leader_acquired_total{instance="i1"} 1x400
+				leader_execution_duration_seconds{instance="i1"} {{schema:0 sum:0 count:0 buckets:[0]}}+{{schema:0 sum:4 count:4 buckets:[4]}}x119 {{schema:0 sum:476 count:476 buckets:[476]}}x39 {{schema:0 sum:478 count:478 buckets:[478]}}x39 {{schema:0 sum:480 count:480 buckets:[480]}}x39 {{schema:0 sum:482 count:482 buckets:[482]}}x39 {{schema:0 sum:484 count:484 buckets:[484]}}x99
+				leader_execution_failures_total{instance="i1",cause="error"} 0x159 1x39 2x39 3x99`,
+			want: "TaskFailing/warning 1h57m30s.. = 2"},
 		{id: "J17", name: "a rollout that stops halfway makes a job of every ten minutes an hourly one", every: 30 * time.Second, end: 70 * time.Minute,
 			load: ran + `
 				leader_active{instance="i1"} 0x200
@@ -250,6 +256,15 @@ func eventEdges() []scenario {
 				leader_acquire_duration_seconds_sum{instance="i1",lock_name="y"} 0x29 7200x239 8100x400
 				leader_acquire_duration_seconds_count{instance="i2",lock_name="y"} 0x269 9x400
 				leader_acquire_duration_seconds_sum{instance="i2",lock_name="y"} 0x269 2100x400
+				leader_pending_age_seconds{instance="i1",lock_name="y"} 0x509 60+60x60`,
+			want: "AttemptStuck/warning 8h45m.. = 960\nAttemptStuck/warning{lock_name=\"y\"} 8h45m.. = 960"},
+		{id: "P12", name: "runs and waits of four hours ago explain a wait, where only native histograms are stored", every: 60 * time.Second, end: 9 * time.Hour, native: true,
+			load: ran + `
+				leader_active{instance="i1"} 0x600
+				leader_execution_duration_seconds{instance="i1"} {{schema:0 sum:0 count:0 buckets:[0]}}x29 {{schema:0 sum:7200 count:2 buckets:[2]}}x239 {{schema:0 sum:10200 count:12 buckets:[12]}}x400
+				leader_pending_age_seconds{instance="i1"} 0x509 60+60x60
+				leader_active{instance="i1",lock_name="y"} 0x600
+				leader_acquire_duration_seconds{instance="i1",lock_name="y"} {{schema:0 sum:0 count:0 buckets:[0]}}x29 {{schema:0 sum:7200 count:2 buckets:[2]}}x239 {{schema:0 sum:10200 count:12 buckets:[12]}}x400
 				leader_pending_age_seconds{instance="i1",lock_name="y"} 0x509 60+60x60`,
 			want: "AttemptStuck/warning 8h45m.. = 960\nAttemptStuck/warning{lock_name=\"y\"} 8h45m.. = 960"},
 	}
