@@ -82,7 +82,7 @@ func TestAttemptsAreClassifiedByLibraryThenContextThenNetwork(t *testing.T) {
 		{"a lost term is a lost session", nil, wrap(instrument.ErrLost), alive, "session_lost"},
 		{"an answer outside of the closed set is no opinion", answers(77), errBackend, alive, "backend_error"},
 		{"nor is one that only looks like a mark", answers(instrument.ContendedUnlessDone | 1), errHeld, alive, "unknown"},
-		{"an error that nobody declared", nil, errHeld, alive, "unknown"},
+		{"an undeclared error", nil, errHeld, alive, "unknown"},
 		{"an error that speaks of a refused connection", nil, errors.New("dial tcp 10.0.0.1:6379: connection refused"), alive, "unknown"},
 		{"a typed nil error", nil, (*nilError)(nil), alive, "unknown"},
 		{"a reset connection", nil, wrap(syscall.ECONNRESET), alive, "backend_error"},

@@ -132,7 +132,7 @@ func (w *warmer) warm(ctx context.Context, partition string) error {
 	return err
 }
 
-// loadUnder looks again, since whoever had the lock before may have done it,
+// loadUnder looks again, since the holder before may have done it,
 // and loads. A load takes longer than the lease, so it renews when a third of
 // it is gone, and stops when it cannot: then another may have begun.
 func (w *warmer) loadUnder(ctx context.Context, term *instrument.Term, partition string) error {

@@ -53,7 +53,7 @@ const (
 	leads   = "leads"
 	wrote   = "wrote"
 	refused = "refused"
-	unsure  = "unsure" // nobody knows whether the entry was written
+	unsure  = "unsure" // it is unknown whether the entry was written
 	over    = "over"   // its term
 )
 

@@ -256,7 +256,7 @@ func late(told []event) (seconds float64) {
 	return seconds
 }
 
-// short drops the digits that nobody reads.
+// short drops digits beyond what a reader needs.
 func short(v float64) string { return fmt.Sprintf("%.4g", v) }
 
 // describe is an event in words; empty when it is not worth a line.

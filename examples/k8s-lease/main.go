@@ -21,7 +21,7 @@ import (
 const binaryVariable = "KUBE_APISERVER"
 
 // errNoServer says how to have one. KUBECONFIG is not looked at: a show should
-// not write to a cluster that nobody named.
+// not write to a cluster that was not named.
 var errNoServer = errors.New("no Kubernetes API server: name a cluster with --kubeconfig FILE, or a kube-apiserver to start with " +
 	"--kube-apiserver FILE or " + binaryVariable + " (scripts/build-kube-apiserver v1.37.2 DIR builds one)")
 

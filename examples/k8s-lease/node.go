@@ -28,7 +28,7 @@ import (
 const (
 	lockName = "reconciler"
 
-	// Short, so that nobody has to wait; 15, 10 and 2 s are usual.
+	// Short, so that the demonstration does not take long; 15, 10 and 2 s are usual.
 	leaseDuration = 4 * time.Second
 	renewDeadline = 3 * time.Second
 	retryPeriod   = 500 * time.Millisecond

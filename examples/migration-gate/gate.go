@@ -27,7 +27,7 @@ const (
 type gate struct {
 	election *instrument.Election
 	lock     instrument.Acquirer // answers at once
-	// applied reads the marker. An error means that nobody knows, which is
+	// applied reads the marker. An error means that it is unknown, which is
 	// never taken for "not applied".
 	applied func(context.Context) (bool, error)
 	// migrate applies the migration and sets the marker, both or neither. It

@@ -63,7 +63,7 @@ func (s *setting) reported(n *stage.Node) (outcome, stage.Metrics) {
 	return r.Outcome, m
 }
 
-// appliedBy holds the database to who applied the migration; empty for nobody.
+// appliedBy holds the database to who applied the migration; empty for no replica.
 func (s *setting) appliedBy(want string) {
 	s.Helper()
 	by, err := schema{db: s.db, version: s.cfg.migration}.whole(s.Context())

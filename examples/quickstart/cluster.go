@@ -35,7 +35,7 @@ type running struct {
 }
 
 // newCluster keeps configurations, logs and etcd data below dir. report is
-// told what nobody asked for.
+// told what it did not ask for.
 func newCluster(dir string, report func(string, ...any)) *cluster {
 	return &cluster{dir: dir, launcher: newLauncher(), report: report, replicas: map[string]*running{}}
 }

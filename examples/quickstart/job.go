@@ -24,7 +24,7 @@ var jobErrors = classify.First(
 	classify.As[rpctypes.EtcdError](instrument.BackendError),
 )
 
-// fixedLease is a lock of one's own: a key on a lease that nobody renews, as
+// fixedLease is a lock of one's own: a key on a lease that is not renewed, as
 // a Redis lock with a TTL. It is an Acquirer without an adapter.
 func fixedLease(c *clientv3.Client, key string, ttl time.Duration) instrument.Acquirer {
 	return instrument.AcquirerFunc(func(ctx context.Context) (instrument.Lease, error) {

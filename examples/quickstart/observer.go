@@ -189,5 +189,5 @@ func prometheusYAML(rulesFile string, addresses map[string]string) string {
 	return y
 }
 
-// writePrivate writes a file that nobody else may read.
+// writePrivate writes a file that no other user may read.
 func writePrivate(file string, content []byte) error { return os.WriteFile(file, content, 0o600) }

@@ -127,7 +127,7 @@ func settle(ctx context.Context, _ *instrument.Term) error {
 	return nil
 }
 
-// runJobs tries the job at each tick; whoever gets the lock runs it.
+// runJobs tries the job at each tick; the replica that gets the lock runs it.
 func (r *replica) runJobs(ctx context.Context, client *clientv3.Client) {
 	lock := fixedLease(client, jobLock, jobLease)
 	for wait(ctx, jobEvery) {

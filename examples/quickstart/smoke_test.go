@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestDemo is the demo in short, with real processes and an etcd of three
-// members: two of its phases, and a kill that nobody asked for.
+// members: two of its phases, and a kill that was not asked for.
 func TestDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts three processes, for half a minute")
@@ -196,8 +196,8 @@ func (l leftovers) none() bool {
 	return os.IsNotExist(err)
 }
 
-// isZombie reports a process that has ended and that nobody has asked about:
-// where the tests run, nobody may adopt orphans.
+// isZombie reports a process that has ended and that no parent has asked about:
+// where the tests run, no process may adopt orphans.
 func isZombie(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && strings.Contains(string(stat), ") Z ")

@@ -2,7 +2,7 @@ package main
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// unregistered is a Registerer for Prometheus' own metrics, which nobody
+// unregistered is a Registerer for Prometheus' own metrics, which no reader of the demo
 // scrapes here.
 type unregistered struct{}
 

@@ -159,7 +159,7 @@ func (p *poller) poll(ctx context.Context) (int, error) {
 func (p *poller) handle(ctx context.Context, w webhook) error {
 	err := p.deliver(ctx, w)
 	if err != nil && ctx.Err() != nil {
-		return ctx.Err() // nobody knows whether it arrived; the claim runs out
+		return ctx.Err() // it is unknown whether it arrived; the claim runs out
 	}
 	// What has happened is noted even if the leadership ends now.
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)

@@ -132,7 +132,7 @@ func TestADeliveryThatIsCutShortIsLeftToItsClaim(t *testing.T) {
 		})
 		p.campaign(ctx)
 		if got := o.noted(); len(got) > 0 {
-			t.Errorf("noted %q, and nobody knows", got)
+			t.Errorf("noted %q, and that is unknown", got)
 		}
 		if got := electtest.Read(m, lockName)[electtest.Of(catalog.ExecutionFailures, "error")]; got != 0 {
 			t.Errorf("being told to stop counts as %v failures", got)

@@ -33,8 +33,8 @@ type webhook struct {
 	claim        string
 }
 
-// sqlOutbox is the table. A row is delivered by whoever holds its claim, and
-// nobody else may note what became of it.
+// sqlOutbox is the table. A row is delivered by the holder of its claim, and
+// no other node may note what became of it.
 type sqlOutbox struct {
 	db    *sql.DB
 	claim time.Duration // its lease
@@ -82,7 +82,7 @@ func (o *sqlOutbox) refused(ctx context.Context, w webhook, again time.Duration)
 		WHERE id = $1 AND claim = $2`, w.id, w.claim, again.Seconds(), o.limit)
 }
 
-// giveUp ends rows whose last attempt nobody heard of again.
+// giveUp ends rows whose last attempt left no result.
 func (o *sqlOutbox) giveUp(ctx context.Context) (int, error) {
 	result, err := o.db.ExecContext(ctx, `
 		UPDATE webhooks SET state = 'FAILED', claim = NULL

@@ -44,7 +44,7 @@ type (
 	versioned struct{ metric.MeterProvider }
 )
 
-// collecting collects whenever it is asked for a meter of somebody else.
+// collecting collects whenever it is asked for a meter of another library.
 type collecting struct {
 	metric.MeterProvider
 	collect func()

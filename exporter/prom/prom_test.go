@@ -198,7 +198,7 @@ func TestANilMiddlewareExportsNothing(t *testing.T) {
 	closeIt(t, e)
 	closeIt(t, e)
 	closeIt(t, nil)       // as after an error
-	register(t, nil, nil) // nothing is registered with nobody
+	register(t, nil, nil) // nothing is registered
 }
 
 func TestAHostileNameDoesNotBreakTheScrape(t *testing.T) {

@@ -166,7 +166,7 @@ func TestRenewalsThatFailAreSeenAlthoughTheClientDropsThem(t *testing.T) {
 	s.setDown(true)
 	waitFor(t, func() bool { return series()[of(catalog.Renewals, catalog.RenewalError.String())] > 0 })
 	waitFor(t, func() bool { return series()[of(catalog.Active)] == 0 })
-	<-term.Context().Done() // the client stops after the TTL, and says so to nobody
+	<-term.Context().Done() // the client stops after the TTL, and does not say so
 	if r := series(); r[of(catalog.TermsEnded, catalog.Lost.String())] != 1 || r[of(catalog.LeaseOverruns)] != 1 {
 		t.Errorf("%v", r)
 	}

@@ -26,9 +26,9 @@ const (
 // call is a call of the client, which takes no context.
 type call[T any] struct {
 	do func() (T, error)
-	// late takes the result when the caller has gone; nil: nobody does.
+	// late takes the result when the caller has gone; nil: nothing does.
 	late func(T, error)
-	// done is called when nothing of the call runs any more; nil: nobody is told.
+	// done is called when nothing of the call runs any more; nil: no call.
 	done func()
 }
 

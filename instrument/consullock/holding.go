@@ -28,7 +28,7 @@ type holding struct {
 	sessions *Sessions
 	session  string
 	lost     <-chan struct{}
-	stopped  <-chan error                               // by the renewals; nil: nobody tells
+	stopped  <-chan error                               // by the renewals; nil: not told
 	holder   func(context.Context) (*api.KVPair, error) // nil: several hold it
 	lock     locker
 	stop     func() // renewing

@@ -91,7 +91,7 @@ func TestTerms(t *testing.T) {
 			},
 		},
 		{
-			"the record is deleted while it is held: lost with the next heartbeat, and released by nobody",
+			"the record is deleted while it is held: lost with the next heartbeat, and not released",
 			func(t *testing.T, x *table, term *instrument.Term) {
 				x.remove(expect.Lock)
 				<-term.Context().Done()

@@ -82,7 +82,7 @@ func (g *grant) Unlock(context.Context) error {
 	return nil
 }
 
-// drop takes the lock from g, or from whoever has it if g is nil.
+// drop takes the lock from g, or from its holder if g is nil.
 func (s *lockd) drop(name string, g *grant) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +108,7 @@ func (g *grant) renew(ttl time.Duration) {
 			g.server.extend(g, now.Add(ttl))
 			select {
 			case g.Renewals <- renewal{Sent: now}:
-			default: // nobody reads
+			default: // no reader
 			}
 		}
 	}

@@ -302,7 +302,7 @@ func TestErrorsHaveReasons(t *testing.T) {
 		want instrument.Reason
 		ok   bool
 	}{
-		"somebody else holds the mutex":   {concurrency.ErrLocked, instrument.Contended, true},
+		"another session holds the mutex": {concurrency.ErrLocked, instrument.Contended, true},
 		"the lease is gone":               {rpctypes.ErrLeaseNotFound, instrument.SessionLost, true},
 		"the cluster has no leader":       {rpctypes.ErrNoLeader, instrument.BackendError, true},
 		"the server is out of space":      {rpctypes.ErrNoSpace, instrument.BackendError, true},
@@ -310,7 +310,7 @@ func TestErrorsHaveReasons(t *testing.T) {
 		"gRPC gives up":                   {status.Error(codes.ResourceExhausted, "too large"), instrument.BackendError, true},
 		"no answer in time":               {context.DeadlineExceeded, instrument.BackendError, true},
 		"the caller gives up":             {context.Canceled, 0, false},
-		"an error that nobody knows here": {errors.New("other"), 0, false},
+		"an error that is not known here": {errors.New("other"), 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reason, ok := (reasons{}).Classify(fmt.Errorf("etcdlock: %w", c.err))

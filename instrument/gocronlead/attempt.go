@@ -85,7 +85,7 @@ type sqlError interface {
 }
 
 // redisLock recognises the locker of gocron-redis-lock by its type, so that
-// nobody links Redis who does not use it. Its Lock answers every failure with
+// no program links Redis that does not use it. Its Lock answers every failure with
 // ErrFailedToObtainLock and nothing else.
 func redisLock(locker gocron.Locker) bool {
 	t := reflect.TypeOf(locker)

@@ -416,19 +416,19 @@ func TestErrorsHaveReasons(t *testing.T) {
 		want instrument.Reason
 		ok   bool
 	}{
-		"the key exists":                  {jetstream.ErrKeyExists, instrument.Contended, true},
-		"another has written":             {&jetstream.APIError{ErrorCode: wrongLastSequence}, instrument.Contended, true},
-		"another has, with replicas":      {&jetstream.APIError{ErrorCode: wrongLastSequenceReplicated}, instrument.Contended, true},
-		"the key is gone":                 {errDeleted, instrument.SessionLost, true},
-		"the key is another's":            {errTaken, instrument.Contended, true},
-		"the server has no room":          {&jetstream.APIError{ErrorCode: 10077}, instrument.BackendError, true},
-		"there is no such bucket":         {jetstream.ErrBucketNotFound, instrument.BackendError, true},
-		"nobody answers the request":      {nats.ErrNoResponders, instrument.BackendError, true},
-		"no answer in time":               {nats.ErrTimeout, instrument.BackendError, true},
-		"no answer in the time of a call": {context.DeadlineExceeded, instrument.BackendError, true},
-		"the caller gives up":             {context.Canceled, 0, false},
-		"the key is no name of a key":     {jetstream.ErrInvalidKey, 0, false},
-		"an error that is not known here": {errors.New("other"), 0, false},
+		"the key exists":                   {jetstream.ErrKeyExists, instrument.Contended, true},
+		"another has written":              {&jetstream.APIError{ErrorCode: wrongLastSequence}, instrument.Contended, true},
+		"another has, with replicas":       {&jetstream.APIError{ErrorCode: wrongLastSequenceReplicated}, instrument.Contended, true},
+		"the key is gone":                  {errDeleted, instrument.SessionLost, true},
+		"the key is another's":             {errTaken, instrument.Contended, true},
+		"the server has no room":           {&jetstream.APIError{ErrorCode: 10077}, instrument.BackendError, true},
+		"there is no such bucket":          {jetstream.ErrBucketNotFound, instrument.BackendError, true},
+		"no responder answers the request": {nats.ErrNoResponders, instrument.BackendError, true},
+		"no answer in time":                {nats.ErrTimeout, instrument.BackendError, true},
+		"no answer in the time of a call":  {context.DeadlineExceeded, instrument.BackendError, true},
+		"the caller gives up":              {context.Canceled, 0, false},
+		"the key is no name of a key":      {jetstream.ErrInvalidKey, 0, false},
+		"an error that is not known here":  {errors.New("other"), 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reason, ok := (&elector{}).Classify(fmt.Errorf("natskv: %w", c.err))

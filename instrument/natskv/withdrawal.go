@@ -36,7 +36,7 @@ type withdrawals struct {
 type withdrawal struct {
 	missing time.Time // since the server answers without it; zero: it has not
 	done    chan struct{}
-	deleted func() // nil: nobody asks
+	deleted func() // nil: not asked
 }
 
 // unanswered reports whether a write may have been made all the same.

@@ -29,7 +29,7 @@ func NewLock(client *pglock.Client, name string, lease time.Duration, opts ...pg
 //
 // An Acquirer whose attempts have found the same record for longer than a lease
 // takes it for that of a holder that died. Its next attempt takes the lock
-// over, which takes a lease: the library gives it to nobody who has not watched
+// over, which takes a lease: the library gives it to no client that has not watched
 // it for so long. Keep the Acquirer for that.
 func NewTryLock(client *pglock.Client, name string, lease time.Duration, opts ...pglock.LockOption) instrument.Acquirer {
 	return &locker{client: client, name: name, lease: lease, opts: opts, tries: true}

@@ -31,7 +31,7 @@ func TestTermOfALeader(t *testing.T) {
 		}
 	}
 	if _, there := r[of(catalog.Renewals, catalog.RenewalOK.String())]; there {
-		t.Error("renewals that nobody sees are shown")
+		t.Error("renewals that are not seen are shown")
 	}
 }
 
@@ -142,7 +142,7 @@ func TestNoChangeIsMissedAndNoMomentShowsTwoLeadersOfATerm(t *testing.T) {
 	connect(nodes)
 	for range 5 {
 		n := leader(t, nodes...)
-		_ = n.raft.LeadershipTransfer().Error() // whether or not somebody was ready to take it
+		_ = n.raft.LeadershipTransfer().Error() // whether or not a server was ready to take it
 		leader(t, nodes...)
 	}
 	scraped()

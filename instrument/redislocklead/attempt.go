@@ -21,7 +21,7 @@ type attempt struct {
 }
 
 // obtain sends one request. redislock would send the next by itself, but then
-// nobody would know when the one was sent that won.
+// it would be unknown when the one was sent that won.
 func (e *elector) obtain(ctx context.Context) (*holding, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (a *attempt) ask(ctx context.Context) (*redislock.Lock, error) {
 	return lock, err
 }
 
-// late is given an answer that nobody waits for any more.
+// late is given an answer that no caller waits for any more.
 func (a *attempt) late(_ *redislock.Lock, err error) {
 	if err == nil {
 		a.withdraw()

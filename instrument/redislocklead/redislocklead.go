@@ -21,7 +21,7 @@ import (
 // its lease would be over by then. Acquire, Term.Renew and Term.Release return
 // when their context ends, although go-redis may read on.
 //
-// A request whose answer was lost may have taken the lock, with nobody to hold
+// A request whose answer was lost may have taken the lock, with no caller to hold
 // it. It is given back in the background, so that the next need not wait for
 // the end of ttl.
 //

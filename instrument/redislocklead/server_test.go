@@ -107,17 +107,17 @@ func (a *attacked) honours(call func()) {
 
 func attack(t *testing.T, address string) {
 	for name, run := range map[string]func(*attacked){
-		"the server is silent when it is asked":                      silentAcquire,
-		"the server is silent when it renews":                        silentRenewal,
-		"the server is silent when it releases":                      silentRelease,
-		"the key is deleted":                                         deleted,
-		"the key is another's":                                       taken,
-		"the ttl is shortened":                                       shortened,
-		"the caller cancels in the instant of winning":               canceled,
-		"the lock is used by many":                                   crowded,
-		"the client is closed":                                       closedClient,
-		"the connection is cut for less than the lease":              cut,
-		"the lock that nobody got is a nil pointer, and is no lease": nilLock,
+		"the server is silent when it is asked":                       silentAcquire,
+		"the server is silent when it renews":                         silentRenewal,
+		"the server is silent when it releases":                       silentRelease,
+		"the key is deleted":                                          deleted,
+		"the key is another's":                                        taken,
+		"the ttl is shortened":                                        shortened,
+		"the caller cancels in the instant of winning":                canceled,
+		"the lock is used by many":                                    crowded,
+		"the client is closed":                                        closedClient,
+		"the connection is cut for less than the lease":               cut,
+		"the lock that was not won is a nil pointer, and is no lease": nilLock,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -24,7 +24,7 @@ type attempt struct {
 }
 
 // newAttempt makes a mutex whose value is known beforehand, so that the lock
-// can be given back although nobody learned that it was won.
+// can be given back although no caller learned that it was won.
 func newAttempt(rs *redsync.Redsync, name string, expiry time.Duration, opts []redsync.Option) *attempt {
 	value := rand.Text()
 	generated := redsync.WithGenValueFunc(func() (string, error) { return value, nil })
@@ -75,7 +75,7 @@ func (a *attempt) failed(ctx context.Context, err error) {
 	}
 }
 
-// late is given an answer that nobody waits for any more, and has the turn if
+// late is given an answer that no caller waits for any more, and has the turn if
 // it is a lock.
 func (a *attempt) late(h *holding, err error) {
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // expiryOf is the expiry of a mutex with these options; known is false if it
-// cannot be told. redsync tells it to nobody but its servers: so a mutex is
+// cannot be told. redsync tells it to its servers only: so a mutex is
 // locked on one that only listens.
 func expiryOf(name string, opts []redsync.Option) (expiry time.Duration, known bool) {
 	var p probe

@@ -23,7 +23,7 @@ import (
 // Term.Release return when their context ends, although the client may read
 // on.
 //
-// A request whose answer was lost may have taken the lock, with nobody to hold
+// A request whose answer was lost may have taken the lock, with no caller to hold
 // it. It is given back in the background, unless redsync.WithGenValueFunc is
 // among opts.
 func NewMutex(rs *redsync.Redsync, name string, opts ...redsync.Option) instrument.Acquirer {

@@ -103,7 +103,7 @@ func (e *elector) take(life context.Context, end context.CancelFunc) (*holding, 
 	return &holding{held: held, unlock: unlock, end: end}, nil
 }
 
-// late is given a lock that nobody waits for any more.
+// late is given a lock that no caller waits for any more.
 func late(h *holding, err error) {
 	if err == nil {
 		h.giveBack()

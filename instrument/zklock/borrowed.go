@@ -93,7 +93,7 @@ func (b *borrowed) locked(ctx context.Context) error {
 	return fmt.Errorf("zklock: %w", context.Cause(ctx))
 }
 
-// run locks for each that waits, and gives back what nobody waits for any more.
+// run locks for each that waits, and gives back what no caller waits for any more.
 func (b *borrowed) run() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

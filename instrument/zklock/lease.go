@@ -19,7 +19,7 @@ const lookEvery = 2 * time.Second
 var errClosed = fmt.Errorf("zklock: connection was closed: %w", context.Canceled)
 
 // lease is a node that holds a lock. The client keeps the session alive where
-// nobody sees it; looking at the node does too, and shows that it is there.
+// it is not seen; looking at the node does too, and shows that it is there.
 type lease struct {
 	conn    client
 	session *Session

@@ -91,9 +91,9 @@ func TestAlertmanagerRoutesPagesToThePager(t *testing.T) {
 		alert model.LabelSet
 		want  string
 	}{
-		"a page":               {model.LabelSet{"alertname": "LeaderElectionSplitBrain", "severity": "critical"}, "leader-election-page"},
-		"a warning":            {model.LabelSet{"alertname": "LeaderElectionNearLease", "severity": "warning"}, "leader-election"},
-		"an alert of somebody": {model.LabelSet{"alertname": "KubePodCrashLooping", "severity": "critical"}, "leader-election"},
+		"a page":                   {model.LabelSet{"alertname": "LeaderElectionSplitBrain", "severity": "critical"}, "leader-election-page"},
+		"a warning":                {model.LabelSet{"alertname": "LeaderElectionNearLease", "severity": "warning"}, "leader-election"},
+		"an alert of another team": {model.LabelSet{"alertname": "KubePodCrashLooping", "severity": "critical"}, "leader-election"},
 	}
 	for name, c := range cases {
 		if got := receiver(route, c.alert); got != c.want {
@@ -161,7 +161,7 @@ func TestAlertmanagerMutesWhatAPageExplains(t *testing.T) {
 		"two leaders, whatever the cause":   {alert("BackendErrors", "critical", "x"), alert("SplitBrain", "critical", "x"), false},
 		"the cause itself":                  {alert("NoLeader", "critical", "x"), alert("BackendErrors", "critical", "x"), false},
 		"work after loss":                   {alert("LeaseExceeded", "critical", "x"), alert("WorkAfterLoss", "critical", "x"), false},
-		"an alert of somebody else":         {alert("BackendErrors", "critical", "x"), model.LabelSet{"alertname": "Other", "severity": "warning", "job": "a", "lock_name": "x"}, false},
+		"an alert with another name":        {alert("BackendErrors", "critical", "x"), model.LabelSet{"alertname": "Other", "severity": "warning", "job": "a", "lock_name": "x"}, false},
 	}
 	rules := loaded(t, alerts.DefaultRouting()).InhibitRules
 	for name, c := range cases {

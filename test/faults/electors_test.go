@@ -78,7 +78,7 @@ type elector struct {
 	slow time.Duration
 	// bound says that the lock lives and dies with its connection.
 	bound bool
-	// hidden says that the library renews a lease whose end nobody else knows;
+	// hidden says that the library renews a lease whose end is known to it alone;
 	// within is how long a loss may go unnoticed.
 	hidden bool
 	within time.Duration

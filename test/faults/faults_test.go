@@ -188,7 +188,7 @@ func (c *cluster) contention(t *testing.T) {
 	leader := c.leader(t, c.ttl())
 	before := leader.now().Series
 	if !steady(leader, before, 3*time.Second+c.ttl()) {
-		t.Errorf("%s lost a lock that nobody took away: %v", leader.id, leader.now().Series)
+		t.Errorf("%s lost a lock that was not taken away: %v", leader.id, leader.now().Series)
 	}
 	c.row.learn(leader.now().Series)
 	for _, p := range c.all {
@@ -283,7 +283,7 @@ func (c *cluster) pause(t *testing.T) {
 	}
 	old.signal(syscall.SIGCONT)
 	c.woke = time.Now()
-	if c.elector.bound { // nobody noticed
+	if c.elector.bound { // no replica noticed
 		eventually(t, old, "it is active again", func(s electtest.Series) bool { return s[of(catalog.Active)] == 1 })
 		return
 	}
@@ -412,7 +412,7 @@ func (r *row) lost(before, after electtest.Series) {
 
 // overlap looks for two terms at once: one that showed at an instant before
 // and after which another did. A known lease end excludes that, whatever fails.
-// A holder whose lease end nobody knows, or who has none, learns late; and so
+// A holder whose lease end is not known, or who has none, learns late; and so
 // does one whose lease was given away.
 func (c *cluster) overlap(t *testing.T) {
 	var terms []*span

@@ -55,7 +55,7 @@ func loseOnEtcd(t testing.TB, address, lock string) error {
 	return err
 }
 
-// loseOnKubernetes gives the Lease to somebody who does not renew it.
+// loseOnKubernetes gives the Lease to a holder that does not renew it.
 func loseOnKubernetes(t testing.TB, address, lock string) error {
 	clients, err := kubernetes.NewForConfig(kubernetesConfig(address))
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// libraries are what the adapters are for: nobody links one of them who did
-// not ask for its adapter.
+// libraries are what the adapters are for: no program links one of them without
+// importing its adapter.
 var libraries = map[string]string{ // adapter: its library
 	"consullock":      "github.com/hashicorp/consul/",
 	"ctrllease":       "sigs.k8s.io/controller-runtime/",

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// fault is a change for the worse that somebody could make in good faith. Its
+// fault is a change for the worse that could be made in good faith. Its
 // anchor is a function and a pattern, which must match there exactly once.
 type fault struct {
 	what   string // what is wrong with the changed program

@@ -1,6 +1,6 @@
 package main
 
-// faults are changes for the worse that somebody could make in good faith,
+// faults are changes for the worse that could be made in good faith,
 // and that the changes made by program do not include.
 var faults = []fault{
 	// What is known of one lock.
@@ -237,7 +237,7 @@ var faults = []fault{
 		good: "return catalog.CanceledAttempt", bad: "return BackendError",
 	},
 	{
-		what: "an error that nobody declared is a failed backend", folder: "instrument", in: "Election.reasonFor",
+		what: "an undeclared error is a failed backend", folder: "instrument", in: "Election.reasonFor",
 		good: "return Unknown", bad: "return BackendError",
 	},
 	{

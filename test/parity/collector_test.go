@@ -34,7 +34,7 @@ func TestC35ADeadLeaderThatACollectorRepeatsIsVoidOnceItsLeaseHasEnded(t *testin
 	register(t, alive, b)
 	(&replica{election: elect(a)}).win(t)
 	last := scrape(t, dead)
-	time.Sleep(lease) // the backend gives the lock to nobody before
+	time.Sleep(lease) // the backend gives the lock to no other before
 	defer (&replica{election: elect(b)}).lead(t)()
 
 	// The second job loses the series that says when leases end.

@@ -159,7 +159,7 @@ func TestC35ACrashedPushingLeaderIsDiscardedByItsExpiry(t *testing.T) {
 	s.becomes(t, leaders, "1")
 	a.crashed.Store(true)
 	stop()
-	time.Sleep(lease) // the backend gives the lock to nobody before
+	time.Sleep(lease) // the backend gives the lock to no other before
 	defer b.lead(t)()
 
 	// What it looks like without care: two leaders, for five minutes.

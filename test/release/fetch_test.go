@@ -20,7 +20,7 @@ type remote struct {
 }
 
 // publish commits what is here to a repository of its own, under a version that
-// nobody else uses, tags every module and clones it bare. The module cache is
+// no other test uses, tags every module and clones it bare. The module cache is
 // the user's; what is put there under that version is removed afterwards.
 func publish(t *testing.T) remote {
 	t.Helper()
@@ -89,7 +89,7 @@ func command(t *testing.T, dir string, env []string, name string, args ...string
 	return string(out)
 }
 
-// service is an empty module of somebody else, with that program in it.
+// service is an empty module of another team, with that program in it.
 func service(t *testing.T, r remote, program string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

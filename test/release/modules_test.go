@@ -35,7 +35,7 @@ func TestEachModuleRequiresTheComingVersionAndReplacesItHere(t *testing.T) {
 		replaced := map[string]bool{}
 		for _, r := range m.file.Replace {
 			if !strings.HasPrefix(r.Old.Path+"/", base+"/") || !strings.HasPrefix(r.New.Path, ".") {
-				t.Errorf("%s replaces %s by %s, which nobody elsewhere does", m.dir, r.Old.Path, r.New.Path)
+				t.Errorf("%s replaces %s by %s, which is not done elsewhere", m.dir, r.Old.Path, r.New.Path)
 			}
 			replaced[r.Old.Path] = true
 		}

@@ -77,7 +77,7 @@ func (h *holding) expiry() time.Time {
 	return h.end
 }
 
-// renew sends a heartbeat. When ctx ends, nobody waits for its answer, which
+// renew sends a heartbeat. When ctx ends, the caller does not wait for its answer, which
 // still moves the end.
 func (h *holding) renew(ctx context.Context) error {
 	if ctx == nil {

@@ -21,7 +21,7 @@ func CheckLease[Client any](library string, client *Client, lease time.Duration)
 	return nil
 }
 
-// leaseOf is the length that the client was made with, which it tells nobody; 0
+// leaseOf is the length that the client was made with, which it does not tell; 0
 // if a version keeps it elsewhere. A lease end that is computed from another
 // length is wrong, and nothing else would show that.
 func leaseOf[Client any](client *Client) time.Duration {

@@ -37,7 +37,7 @@ type Term struct {
 	superseded      bool // lapsed, and a later win has told its owner
 }
 
-// More is what only terms have that guard bodies, are renewed, or have somebody
+// More is what only terms have that guard bodies, are renewed, or have a watcher
 // to be told; apart, it keeps the others small.
 type More struct {
 	// Owner is notified of the changes of the term; nil: no owner.

@@ -261,7 +261,7 @@ var wins = []scenario{
 		46s look asked=46s end=60s
 		70s look asked=70s end=80s
 	`},
-	{"nobody is seen", Params{}, `
+	{"no leader is seen", Params{}, `
 		10s look asked=9s
 		11s sight asked=10s end=40s
 		12s look asked=12s end=50s

@@ -109,7 +109,7 @@ func TestWithoutObserversNothingIsKeptForThem(t *testing.T) {
 	a.Lock()
 	a.Refused(catalog.Contended)
 	if box, observers := a.UnlockAndTake(); a.Outbox != nil || !box.Empty() || observers != nil {
-		t.Error("something is kept for nobody")
+		t.Error("something is kept for no observer")
 	}
 }
 
