@@ -23,6 +23,7 @@ type network struct {
 	late    time.Duration // after its caller gave up, it arrives
 	away    atomic.Int32  // so many reads fail
 	reads   gate          // reads wait there
+	answers gate          // their answers wait there
 	writes  gate          // transactions wait there
 	arrived chan struct{}
 }
@@ -32,6 +33,7 @@ func (n *network) Get(ctx context.Context, key string, opts ...clientv3.OpOption
 		return nil, errAway
 	}
 	n.reads.pass()
+	defer n.answers.pass()
 	return n.KV.Get(ctx, key, opts...)
 }
 

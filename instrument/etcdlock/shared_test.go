@@ -117,29 +117,35 @@ func TestAnAttemptBesideAReleaseDoesNotWinTheKeyThatGoes(t *testing.T) {
 	}
 }
 
-// The session lives, so that it cannot be what was lost.
+// The session lives, so that it cannot be what was lost. The attempt looks at
+// the key before or after it went.
 func TestAnAttemptWhoseKeyATermGaveBackFoundItHeld(t *testing.T) {
 	_, c := server(t)
 	for kind, of := range onASession {
-		t.Run(kind, func(t *testing.T) {
-			n := &network{KV: c.KV}
-			s, lock := sessionThrough(t, c, n), "/gone/"+kind
-			a := of(s, lock)
-			lease := acquire(t, a)
-			looks, look := n.reads.close()
-			failed := start(t.Context(), a)
-			receive(t, looks)
-			if err := lease.Release(t.Context()); err != nil {
-				t.Error(err)
-			}
-			look()
-			if err := receive(t, failed); !errors.Is(err, instrument.ErrAlreadyHeld) {
-				t.Errorf("got %v, want ErrAlreadyHeld", err)
-			}
-			if err := acquire(t, a).Release(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
+		for when, at := range map[string]func(*network) *gate{
+			"before it looked":    func(n *network) *gate { return &n.reads },
+			"after it had looked": func(n *network) *gate { return &n.answers },
+		} {
+			t.Run(kind+" "+when, func(t *testing.T) {
+				n := &network{KV: c.KV}
+				s, lock := sessionThrough(t, c, n), "/gone/"+kind+when
+				a := of(s, lock)
+				lease := acquire(t, a)
+				looks, look := at(n).close()
+				failed := start(t.Context(), a)
+				receive(t, looks)
+				if err := lease.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+				look()
+				if err := receive(t, failed); !errors.Is(err, instrument.ErrAlreadyHeld) {
+					t.Errorf("got %v, want ErrAlreadyHeld", err)
+				}
+				if err := acquire(t, a).Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
 	}
 }
 

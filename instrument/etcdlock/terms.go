@@ -20,12 +20,21 @@ type term struct {
 var terms struct {
 	mu  sync.Mutex
 	all []*term
+	// gone has the last term of each key whose key was deleted. An attempt may
+	// have seen it before, and must not take it for its own.
+	gone []*term
 }
 
-// enter reports whether no other term holds the key.
+// enter reports whether no other term holds the key, or has given it back.
 func (t *term) enter() bool {
 	terms.mu.Lock()
 	defer terms.mu.Unlock()
+	terms.gone = slices.DeleteFunc(terms.gone, func(other *term) bool { return ended(other.session) })
+	for _, other := range terms.gone {
+		if other.ofSameKey(t) && t.created <= other.created {
+			return false
+		}
+	}
 	var open []*term
 	for _, other := range terms.all {
 		switch {
@@ -47,8 +56,9 @@ func (t *term) free(remove func() error) error {
 	if !t.stay() {
 		return nil
 	}
-	defer t.leave()
-	return remove()
+	err := remove()
+	t.leave(err == nil || err == errDeleted)
+	return err
 }
 
 // stay has others find the term, and reports whether no later one has the key.
@@ -64,11 +74,16 @@ func (t *term) stay() bool {
 	return true
 }
 
-func (t *term) leave() {
+func (t *term) leave(gone bool) {
 	terms.mu.Lock()
 	defer terms.mu.Unlock()
 	terms.all = slices.DeleteFunc(terms.all, func(other *term) bool { return other == t })
+	if gone {
+		terms.gone = append(slices.DeleteFunc(terms.gone, t.ofSameKey), t)
+	}
 }
+
+func (t *term) ofSameKey(other *term) bool { return t.session == other.session && t.key == other.key }
 
 // keysOf are the keys of the session that terms hold or are giving back.
 func keysOf(s *concurrency.Session) (keys []string) {
