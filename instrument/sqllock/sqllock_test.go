@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,13 +39,17 @@ func TestConformance(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			db := newDatabase()
+			var databases sync.Map // by lock: each check has a clock of its own, and what waits by it
+			of := func(name string) *database {
+				db, _ := databases.LoadOrStore(name, newDatabase())
+				return db.(*database)
+			}
 			electtest.Conformance(t, electtest.Suite{
 				New: func(t testing.TB, name string) instrument.Acquirer {
-					return sqllock.NewLock(db.pool(t), c.lock(name), 10*time.Millisecond)
+					return sqllock.NewLock(of(name).pool(t), c.lock(name), 10*time.Millisecond)
 				},
-				Waits: c.waits, RenewsItself: true,
-				Lose: func(_ testing.TB, name string) { db.change(func(d *database) { d.kill(c.key(name)) }) },
+				VirtualTime: true, Waits: c.waits, RenewsItself: true,
+				Lose: func(_ testing.TB, name string) { of(name).change(func(d *database) { d.kill(c.key(name)) }) },
 			})
 		})
 	}
