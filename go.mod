@@ -7,8 +7,8 @@ require (
 	github.com/prometheus/client_golang v1.20.0
 	github.com/prometheus/client_model v0.6.1
 	github.com/prometheus/common v0.55.0
-	go.opentelemetry.io/otel v1.28.0
-	go.opentelemetry.io/otel/trace v1.28.0
+	go.opentelemetry.io/otel v1.24.0
+	go.opentelemetry.io/otel/trace v1.24.0
 	go.yaml.in/yaml/v3 v3.0.3
 	google.golang.org/protobuf v1.34.2
 	pgregory.net/rapid v1.2.0

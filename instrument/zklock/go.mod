@@ -10,8 +10,8 @@ require (
 
 require (
 	github.com/google/go-cmp v0.6.0 // indirect
-	go.opentelemetry.io/otel v1.28.0 // indirect
-	go.opentelemetry.io/otel/trace v1.28.0 // indirect
+	go.opentelemetry.io/otel v1.24.0 // indirect
+	go.opentelemetry.io/otel/trace v1.24.0 // indirect
 )
 
 replace github.com/leaderscope/leaderscope => ../..

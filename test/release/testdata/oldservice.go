@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/go-logr/logr"
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
@@ -15,5 +16,5 @@ import (
 
 func main() {
 	text, err := yaml.Marshal(types.NamespacedName{Name: uuid.NewString()})
-	fmt.Println(string(text), err, grpc.Version, language.English, packages.NeedName, &cobra.Command{}, prometheus.NewRegistry())
+	fmt.Println(string(text), err, grpc.Version, language.English, packages.NeedName, &cobra.Command{}, prometheus.NewRegistry(), logr.Discard())
 }
