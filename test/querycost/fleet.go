@@ -63,6 +63,19 @@ func (p point) events() float64 {
 	return float64(p.n / 4)
 }
 
+// has reports whether a replica exports a metric of the lock by then. A
+// histogram appears with its first observation, and some gauges with the first
+// term; waits are observed by losers too.
+func (p point) has(m *catalog.Metric) bool {
+	switch m {
+	case catalog.LastAcquired, catalog.LastEnded, catalog.FencingToken, catalog.FencingTokenRegressions:
+		return p.won() > 0
+	case catalog.AcquireDuration:
+		return p.n > 0
+	}
+	return m.Kind() != catalog.Histogram || p.events() > 0
+}
+
 // series is one series of the fleet and its values; NaN where it is absent.
 type series struct {
 	labels labels.Labels
@@ -138,7 +151,7 @@ func of(m *catalog.Metric, target labels.Labels, p point) []series {
 	}
 	var out []series
 	add := func(name string, set labels.Labels, value func(point) float64) {
-		out = append(out, series{labels: with(set, model.MetricNameLabel, name), value: value, point: p})
+		out = append(out, series{labels: with(set, model.MetricNameLabel, name), value: whereExported(m, value), point: p})
 	}
 	for _, set := range sets {
 		if m.Kind() != catalog.Histogram {
@@ -152,6 +165,15 @@ func of(m *catalog.Metric, target labels.Labels, p point) []series {
 		add(m.Sum(), set, point.events)
 	}
 	return out
+}
+
+func whereExported(m *catalog.Metric, value func(point) float64) func(point) float64 {
+	return func(p point) float64 {
+		if !p.has(m) {
+			return math.NaN()
+		}
+		return value(p)
+	}
 }
 
 func with(set labels.Labels, name, value string) labels.Labels {

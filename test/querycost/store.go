@@ -54,7 +54,17 @@ func (f fleet) write(ctx context.Context, dir string, end time.Time) (int, error
 		}
 	}
 	_, err = w.Flush(ctx)
-	return len(all), err
+	return written(refs), err
+}
+
+// written counts the series that ever had a sample.
+func written(refs []storage.SeriesRef) (n int) {
+	for _, ref := range refs {
+		if ref != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // newBlock takes samples in any order of time: a head refuses what is older
