@@ -14,7 +14,9 @@ func (s Scope) BackendErrors(window string) Expr {
 }
 
 // BackendErrorShare is the share of attempts that met a backend error.
-func (s Scope) BackendErrorShare(window string) Expr { return s.ofAttempts(s.BackendErrors(window), window) }
+func (s Scope) BackendErrorShare(window string) Expr {
+	return s.ofAttempts(s.BackendErrors(window), window)
+}
 
 // BackendErrorShareAbove is that share where more than so many attempts did.
 func (s Scope) BackendErrorShareAbove(more Expr, window string) Expr {
@@ -40,14 +42,18 @@ func (s Scope) HoldInfo(matchers ...Matcher) Expr {
 // catalog.NearLeaseBound of their lease; 0 where a lease is known and there are
 // none.
 func (s Scope) NearLease(window string) Expr {
-	return s.By("sum", Op(s.nearLease(window), "or", Op(Number(0), "*", s.Metric(catalog.LeaseOverruns))))
+	all := s.nearLease(window, func(e Expr) Expr { return e })
+	return s.By("sum", Op(all, "or", Op(Number(0), "*", s.Metric(catalog.LeaseOverruns))))
 }
 
-// NearLeases is that count where there are any.
-func (s Scope) NearLeases(window string) Expr { return s.By("sum", s.nearLease(window)) }
+// NearLeases is that count where there are any: replicas without are left out
+// before they cost a sum.
+func (s Scope) NearLeases(window string) Expr {
+	return s.By("sum", s.nearLease(window, func(e Expr) Expr { return Op(e, ">", Number(0)) }))
+}
 
-func (s Scope) nearLease(window string) Expr {
-	return s.Histograms.Either(s.nearLeaseClassic(window), s.nearLeaseNative(window))
+func (s Scope) nearLease(window string, keep func(Expr) Expr) Expr {
+	return s.Histograms.Either(s.nearLeaseClassic(window, keep), s.nearLeaseNative(window))
 }
 
 // nearLeaseClassic subtracts two deltas, which are extrapolated alike because
@@ -55,11 +61,11 @@ func (s Scope) nearLease(window string) Expr {
 // series would fall below zero, so their difference would not be 0 when it is.
 // Deltas do not see a process that restarted or a histogram that began with
 // its first observation; both have no past to subtract (G6, G11).
-func (s Scope) nearLeaseClassic(window string) Expr {
+func (s Scope) nearLeaseClassic(window string, keep func(Expr) Expr) Expr {
 	count, good := s.Count(catalog.LeaseUsageRatio), s.goodUse()
 	young := Op(s.beganWithin(count, window), "or", Op(Over("resets", count, window), ">", "0"))
 	grown := Op(Over("delta", count, window), "- ignoring (le)", Over("delta", good, window))
-	return Op(Op(Op(s.nearLeaseSinceStart(), ">", Number(0)), "and", young), "or", Op(grown, ">", Number(0)))
+	return Op(Op(keep(s.nearLeaseSinceStart()), "and", young), "or", keep(grown))
 }
 
 // nearLeaseSinceStart is that count since the process started.
