@@ -68,7 +68,7 @@ const shares = 8
 func TestEnginesAgreeWithTheScenarios(t *testing.T) {
 	other := Default()
 	other.ScrapeInterval, other.HolderLabel, other.Selector = model.Duration(15*time.Second), "pod", `job=~"orders|billing",cluster=~"eu-.+"`
-	other.ScopeLabels = []string{"namespace", "job", "lock_name"}
+	other.ScopeLabels, other.MetricPrefix = []string{"namespace", "job", "lock_name"}, "shop_"
 	other.Alerts.NoLeader.Critical.For = model.Duration(45 * time.Second)
 	other.Alerts.Flapping.Enabled = false
 	native := Default()
@@ -79,7 +79,7 @@ func TestEnginesAgreeWithTheScenarios(t *testing.T) {
 	t.Run("tables", func(t *testing.T) {
 		for _, e := range all {
 			e.run(t, "default configuration", Default(), share(scenarios(), shares), &spent)
-			e.run(t, "other scope, selector and holder, split brains", other, share(splitScenarios(), 1), &spent)
+			e.run(t, "other scope, selector, holder and prefix, split brains", other, share(splitScenarios(), 1), &spent)
 			if e.newest {
 				e.dialect.table = func(_ Config, table []scenario) []scenario { return table }
 				e.run(t, "native histograms and extrapolated increases", native, share(special, 1), &spent)

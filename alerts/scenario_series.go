@@ -20,8 +20,8 @@ import (
 // defaultLabels are the labels of series that do not say otherwise.
 var defaultLabels = map[string]string{"job": "a", catalog.LockName.Name(): "x"}
 
-// series reads load for a configuration: replicas have its holder label, and
-// series without labels of their own match its selector.
+// series reads load for a configuration: names have its prefix, replicas its
+// holder label, and series without labels of their own match its selector.
 func (s scenario) series(c Config) ([]promeval.Series, error) {
 	matchers, err := exampleLabels(c)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s scenario) series(c Config) ([]promeval.Series, error) {
 		}
 		nameless := strings.Contains(line[:end], catalog.LockName.Name()+`=""`)
 		values := raise(s.raised, line[:end], strings.TrimSpace(line[end:]))
-		out = append(out, promeval.Series{Selector: selector(complete(lset, nameless, c.HolderLabel, matchers)), Values: values})
+		out = append(out, promeval.Series{Selector: selector(c.MetricPrefix, complete(lset, nameless, c.HolderLabel, matchers)), Values: values})
 	}
 	return out, nil
 }
@@ -141,9 +141,13 @@ func complete(lset labels.Labels, nameless bool, holder string, examples map[str
 	return b.Labels()
 }
 
-func selector(lset labels.Labels) string {
-	rest := labels.NewBuilder(lset).Del(model.MetricNameLabel).Labels()
-	return lset.Get(model.MetricNameLabel) + rest.String()
+// selector has the prefix of an exporter before names of the catalogue.
+func selector(prefix string, lset labels.Labels) string {
+	name, rest := lset.Get(model.MetricNameLabel), labels.NewBuilder(lset).Del(model.MetricNameLabel).Labels()
+	if _, known := catalog.ByName(name); known {
+		name = prefix + name
+	}
+	return name + rest.String()
 }
 
 // exampleLabels are labels that match the selector.

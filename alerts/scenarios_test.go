@@ -42,16 +42,13 @@ func TestForeignLabelsAndAPrefixChangeNoVerdict(t *testing.T) {
 			t.Parallel()
 			c := s.config()
 			c.MetricPrefix = "shop_"
-			series := seriesOf(t, s, Default())
+			series := seriesOf(t, s, c)
 			for i := range series {
 				extra := `{container="app",endpoint="http",node="n1",service="s",`
 				if found := instance.FindStringSubmatch(series[i].Selector); found != nil {
 					extra += `kubernetes_pod="` + found[1] + `",`
 				}
 				series[i].Selector = strings.Replace(series[i].Selector, "{", extra, 1)
-				if !strings.HasPrefix(series[i].Selector, "up{") {
-					series[i].Selector = c.MetricPrefix + series[i].Selector
-				}
 			}
 			firesAsWanted(t, s, rulesOf(t, c), series)
 		})
