@@ -12,10 +12,12 @@ import (
 	"github.com/leaderscope/leaderscope/internal/promeval"
 )
 
-// C42: some engines, VictoriaMetrics among them, take the first sample of a
-// counter for an increase from zero. A rollout and a crash loop cause the same
-// alerts there, and so do failures of old that are a small share. What is
-// counted without a share is reported once more when a process is first seen.
+// C42: some engines take the first sample of a counter for an increase from
+// zero: VictoriaMetrics where it is small, Prometheus with start timestamps
+// always. A rollout and a crash loop cause the same alerts there, and so do
+// failures of old that are a small share. What is counted without a share is
+// reported once more when a process is first seen. What VictoriaMetrics itself
+// says is in onVictoriaMetrics.
 func TestC42EnginesThatCountFromZero(t *testing.T) {
 	const silent = ""
 	cases := map[string]string{
