@@ -26,12 +26,12 @@ type scenario struct {
 	// configuration, or one that reads native histograms too.
 	want string
 	// extrapolated: the time of the verdict rests on how far increase reaches
-	// back before a first sample, which releases do differently. Such a
-	// scenario is not written for promtool.
+	// back before a first sample, which releases do differently. Only the tests
+	// of this module run such a scenario, and the newest promtool.
 	extrapolated bool
 	// native: there are native histograms, which rules read if the
 	// configuration says so, and for which the promtool of Prometheus 2.42 has
-	// no notation. Such a scenario is not written for it.
+	// no notation. Such a scenario is run like one that is extrapolated.
 	native bool
 	// alone: nothing else exports metrics. Otherwise another job does, so that
 	// metrics are not absent from the server.
