@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/common/model"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/leaderscope/leaderscope/internal/promeval"
@@ -129,18 +130,28 @@ func TestVMAlertTestsHoldPinnedVerdictsUnderTheDefaultConfigurationOnly(t *testi
 
 // vmalert-tool looks for the alerts of one name in the group of each rule.
 func TestVMAlertTestsSpellAlertsOutByGroup(t *testing.T) {
-	alert := func(variant string) promtoolAlert {
-		return promtoolAlert{Labels: map[string]string{"severity": "warning", variantLabel: variant}}
+	alert := promtoolAlert{Labels: map[string]string{"severity": "warning"}}
+	other := promtoolAlert{Labels: map[string]string{"severity": "critical"}}
+	rule := func(name, severity string, interval model.Duration, expr, text string) Rule {
+		return Rule{Name: name, Severity: severity, Interval: interval, Expr: expr, Annotations: map[string]string{"summary": text}}
 	}
-	w := promtoolWriter{dialect: vmalertTool, config: Default(), rules: rulesOf(t, Default())}
-	flapping := promtoolAlertTest{EvalTime: minutes(90), AlertName: Prefix + "Flapping", Alerts: []promtoolAlert{alert(""), alert("slow")}}
-	slow := promtoolAlertTest{EvalTime: minutes(95), AlertName: Prefix + "Flapping", Alerts: []promtoolAlert{alert("slow")}}
-	extrapolated := promtoolAlertTest{EvalTime: minutes(90), AlertName: Prefix + "NoAcquisition", Alerts: []promtoolAlert{alert("")}}
-	got := w.forVMAlert(promtoolTest{Alerts: []promtoolAlertTest{flapping, extrapolated, slow}}).Alerts
+	w := promtoolWriter{dialect: vmalertTool, config: Default(), rules: []Rule{
+		rule("A", "warning", 0, "x", "{{ $value }}"), rule("A", "critical", minutes(5), "x", ""),
+		rule("B", "warning", 0, "increase(x[5m])", "{{ $value }} of them"),
+		rule("C", "warning", 0, "increase(x[5m])", "{{ with query `increase(x[5m])` }}{{ . | first | label `a` }}{{ end }}"),
+		rule("D", "warning", 0, "x", "{{ with query `increase(x[5m])` }}{{ . | first | value }}{{ end }}"),
+	}}
+	var in []promtoolAlertTest
+	for _, name := range []string{"A", "B", "C", "D"} {
+		in = append(in, promtoolAlertTest{EvalTime: minutes(90), AlertName: name, Alerts: []promtoolAlert{alert, other}})
+	}
+	in = append(in, promtoolAlertTest{EvalTime: minutes(95), AlertName: "A", Alerts: []promtoolAlert{other}})
+	got := w.forVMAlert(promtoolTest{Alerts: in}).Alerts
 	want := []promtoolAlertTest{
-		{EvalTime: minutes(90), GroupName: "leader-election", AlertName: Prefix + "Flapping", Alerts: []promtoolAlert{alert("")}},
-		{EvalTime: minutes(90), GroupName: "leader-election-5m", AlertName: Prefix + "Flapping", Alerts: []promtoolAlert{alert("slow")}},
-		{EvalTime: minutes(95), GroupName: "leader-election-5m", AlertName: Prefix + "Flapping", Alerts: []promtoolAlert{alert("slow")}},
+		{EvalTime: minutes(90), GroupName: "leader-election", AlertName: "A", Alerts: []promtoolAlert{alert}},
+		{EvalTime: minutes(90), GroupName: "leader-election-5m", AlertName: "A", Alerts: []promtoolAlert{other}},
+		{EvalTime: minutes(90), GroupName: "leader-election", AlertName: "C", Alerts: []promtoolAlert{alert}},
+		{EvalTime: minutes(95), GroupName: "leader-election-5m", AlertName: "A", Alerts: []promtoolAlert{other}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("want -, got +\n%s", diff)
