@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/internal/condition"
 )
 
 // alert is everything that is known of one alert. The type of its knobs
@@ -23,16 +25,14 @@ type alert interface {
 
 // about is what texts say of an alert.
 type about struct {
-	// name lacks the prefix; id begins the ids of its scenarios.
-	name, id string
+	// What it reports, and what dashboards call that.
+	*condition.Condition
+	// id begins the ids of its scenarios.
+	id string
 	// fires completes "fires when", in one line.
 	fires string
 	// note is the comment on its section of the configuration.
 	note string
-	// panel of the overview dashboard that shows the matter.
-	panel int
-	// perJob: the alert speaks of the replicas of a job and not of a lock.
-	perJob bool
 }
 
 // each visits the alerts in the order of the rules file, with their keys.

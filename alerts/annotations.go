@@ -21,28 +21,32 @@ func (b builder) annotations(d draft) map[string]string {
 	a["summary"] = d.summary
 	a["description"] = d.description
 	labels := b.scope.TargetLabels()
-	if !b.about.perJob {
+	if !b.about.PerJob {
 		a["description"] += " " + b.lookUp()
 		labels = b.ScopeLabels
 	}
 	if b.RunbookBaseURL != "" {
-		a["runbook_url"] = strings.TrimSuffix(b.RunbookBaseURL, "/") + "/" + Prefix + b.about.name + ".md"
+		a["runbook_url"] = strings.TrimSuffix(b.RunbookBaseURL, "/") + "/" + Prefix + b.about.Alert + ".md"
 	}
-	if b.DashboardUID != "" {
+	uid := b.LockDashboardUID
+	if b.about.PerJob {
+		uid = b.DashboardUID
+	}
+	if uid != "" {
 		// A path means nothing to the reader of a mail.
 		if b.DashboardBaseURL != "" {
-			a["dashboard_url"] = b.dashboardURL(labels)
+			a["dashboard_url"] = b.dashboardURL(uid, labels)
 		}
 		// Grafana wants both or neither.
-		a["__dashboardUid__"] = b.DashboardUID
-		a["__panelId__"] = strconv.Itoa(b.about.panel)
+		a["__dashboardUid__"] = uid
+		a["__panelId__"] = strconv.Itoa(b.about.Panel)
 	}
 	return a
 }
 
 // dashboardURL links to a panel with the alert's labels chosen.
-func (b builder) dashboardURL(labels []string) string {
-	url := fmt.Sprintf("%s/d/%s?viewPanel=%d", strings.TrimSuffix(b.DashboardBaseURL, "/"), b.DashboardUID, b.about.panel)
+func (b builder) dashboardURL(uid string, labels []string) string {
+	url := fmt.Sprintf("%s/d/%s?viewPanel=%d", strings.TrimSuffix(b.DashboardBaseURL, "/"), uid, b.about.Panel)
 	for _, l := range labels {
 		// A label that the series lack would choose the empty value.
 		url += fmt.Sprintf("{{ with $labels.%[1]s }}&var-%[1]s={{ . | urlquery }}{{ end }}", l)

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -27,7 +27,7 @@ type AttemptStuck struct {
 
 func (*AttemptStuck) about() about {
 	return about{
-		name: "AttemptStuck", id: "P", panel: panel.Waiting,
+		Condition: condition.AttemptStuck, id: "P",
 		fires: "an attempt waits for longer than the runs and waits of its lock explain",
 		note:  "An attempt waits for longer than the history of its lock explains.",
 	}

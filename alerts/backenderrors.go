@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -34,7 +34,7 @@ type ErrorShare struct {
 
 func (*BackendErrors) about() about {
 	return about{
-		name: "BackendErrors", id: "E", panel: panel.BackendErrors,
+		Condition: condition.BackendErrors, id: "E",
 		fires: "too many attempts meet a backend error, and still do; critical while no replica leads",
 		note:  "Attempts meet backend errors.",
 	}

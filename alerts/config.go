@@ -49,8 +49,12 @@ type Config struct {
 	RunbookBaseURL string `yaml:"runbookBaseURL"`
 	// DashboardBaseURL is Grafana's address; empty: no dashboard_url.
 	DashboardBaseURL string `yaml:"dashboardBaseURL"`
-	// DashboardUID is the overview dashboard's uid; empty: no links to panels.
+	// DashboardUID is the overview dashboard's uid, to which alerts about the
+	// replicas of a job lead; empty: no links to panels.
 	DashboardUID string `yaml:"dashboardUID"`
+	// LockDashboardUID is that of the dashboard of one lock, to which alerts
+	// about a lock lead; empty: no links to its panels.
+	LockDashboardUID string `yaml:"lockDashboardUID"`
 	// Alerts are the alerts' own knobs.
 	Alerts Alerts `yaml:"alerts"`
 }
@@ -123,6 +127,7 @@ func Default() Config {
 		RunbookBaseURL:   "https://github.com/leaderscope/leaderscope/blob/main/alerts/runbooks",
 		DashboardBaseURL: "",
 		DashboardUID:     panel.OverviewUID,
+		LockDashboardUID: panel.LockUID,
 	}
 	c.Alerts.each(func(_ string, a alert) { a.preset() })
 	return c

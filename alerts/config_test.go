@@ -159,7 +159,7 @@ func TestConfigurationsThatAreUnusualAreAccepted(t *testing.T) {
 		"a selector in braces":               func(c *Config) { c.Selector = `{job="a",lock_name!=""}` },
 		"an alert switched off with no knob": func(c *Config) { c.Alerts.NearLease = NearLease{} },
 		"every alert switched off":           func(c *Config) { c.Alerts = Alerts{} },
-		"links left out":                     func(c *Config) { c.DashboardUID, c.RunbookBaseURL = "", "" },
+		"links left out":                     func(c *Config) { c.DashboardUID, c.LockDashboardUID, c.RunbookBaseURL = "", "", "" },
 		"a demo in seconds":                  shorten,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -34,7 +34,7 @@ type SlowFlapping struct {
 
 func (*Flapping) about() about {
 	return about{
-		name: "Flapping", id: "D", panel: panel.Transitions,
+		Condition: condition.Flapping, id: "D",
 		fires: "a held lock changes hands more often than replicas that leave explain",
 		note:  "Leadership of a held lock changes hands too often.",
 	}

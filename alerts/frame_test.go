@@ -28,7 +28,7 @@ func documents(t *testing.T) map[string]string {
 	docs := map[string]string{"README.md": rows(t, false), "../README.md": rows(t, true)}
 	c := Default()
 	c.Alerts.each(func(key string, a alert) {
-		docs[filepath.Join("runbooks", Prefix+a.about().name+".md")] = knobTable(key)
+		docs[filepath.Join("runbooks", Prefix+a.about().Alert+".md")] = knobTable(key)
 	})
 	return docs
 }
@@ -43,7 +43,7 @@ func rows(t *testing.T, full bool) string {
 	}
 	c := Default()
 	c.Alerts.each(func(_ string, a alert) {
-		name := a.about().name
+		name := a.about().Alert
 		out += fmt.Sprintf("| [%s%s](%s%s%s.md) | %s | %s |\n", prefix, name, folder, Prefix, name, strings.Join(severities(t, name), ", "), a.about().fires)
 	})
 	return out + "\n"
@@ -111,7 +111,7 @@ var free = map[string][]string{
 func TestNumbersInRunbooksAreDefaults(t *testing.T) {
 	c := Default()
 	c.Alerts.each(func(key string, a alert) {
-		name := a.about().name
+		name := a.about().Alert
 		var defaults []string
 		for _, k := range Keys() {
 			if strings.HasPrefix(k.Path, key+".") {

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -30,7 +30,7 @@ type JobOverdue struct {
 
 func (*JobOverdue) about() about {
 	return about{
-		name: "JobOverdue", id: "J", panel: panel.Locks,
+		Condition: condition.JobOverdue, id: "J",
 		fires: "a job with a declared interval was not run in time",
 		note:  "A lock with a declared interval was not acquired in time.",
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -19,7 +19,7 @@ type LabelOverflow struct {
 
 func (*LabelOverflow) about() about {
 	return about{
-		name: "LabelOverflow", id: "O", panel: panel.Instrumentation, perJob: true,
+		Condition: condition.LabelOverflow, id: "O",
 		fires: "there are more locks than the cap on labels allows, and some share one",
 		note:  "Locks share the overflow label, because there are more than the cap on labels allows.",
 	}

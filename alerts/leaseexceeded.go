@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -20,7 +20,7 @@ type LeaseExceeded struct {
 
 func (*LeaseExceeded) about() about {
 	return about{
-		name: "LeaseExceeded", id: "L", panel: panel.Overruns,
+		Condition: condition.LeaseExceeded, id: "L",
 		fires: "a term ran past the end of its lease",
 		note:  "Terms run past the end of their lease.",
 	}

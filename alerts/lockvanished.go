@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -20,7 +20,7 @@ type LockVanished struct {
 
 func (*LockVanished) about() about {
 	return about{
-		name: "LockVanished", id: "V", panel: panel.Locks,
+		Condition: condition.LockVanished, id: "V",
 		fires: "a lock that was led, or is declared to run, stopped exporting metrics",
 		note:  "A lock that was led, or declared to run, stopped exporting metrics, while its job has not. Where locks come and\ngo, severity: info or enabled: false.",
 	}

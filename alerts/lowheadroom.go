@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -18,7 +18,7 @@ type LowHeadroom struct {
 
 func (*LowHeadroom) about() about {
 	return about{
-		name: "LowHeadroom", id: "H", panel: panel.Headroom,
+		Condition: condition.LowHeadroom, id: "H",
 		fires: "a lease that is held is about to expire",
 		note:  "A lease that is held is about to expire; alerts.nearLease is about those that were renewed or given back late.",
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -27,7 +27,7 @@ type Absence struct {
 
 func (*MetricsAbsent) about() about {
 	return about{
-		name: "MetricsAbsent", id: "M", panel: panel.Instrumentation, perJob: true,
+		Condition: condition.MetricsAbsent, id: "M",
 		fires: "no replica of a job exports metrics any more, or no job ever did; critical where the job led a held lock",
 		note:  "No replica exports anything about leader election.",
 	}

@@ -168,7 +168,7 @@ func changes(n parser.Node, path []parser.Node) (all []change) {
 func letterOf(r Rule) (id string) {
 	c := Default()
 	c.Alerts.each(func(_ string, a alert) {
-		if r.Name == Prefix+a.about().name {
+		if r.Name == Prefix+a.about().Alert {
 			id = a.about().id
 		}
 	})

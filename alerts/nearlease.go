@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -20,7 +20,7 @@ type NearLease struct {
 
 func (*NearLease) about() about {
 	return about{
-		name: "NearLease", id: "G", panel: panel.LeaseUsage,
+		Condition: condition.NearLease, id: "G",
 		fires: fmt.Sprintf("a run or a renewal used more than %v %% of its lease", 100*catalog.NearLeaseBound),
 		note:  "Runs or renewals come close to the end of their lease.",
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -20,7 +20,7 @@ type NoAcquisition struct {
 
 func (*NoAcquisition) about() about {
 	return about{
-		name: "NoAcquisition", id: "A", panel: panel.Outcomes,
+		Condition: condition.NoAcquisition, id: "A",
 		fires: "attempts are made, none wins, and no replica holds the lock",
 		note:  "Attempts are made and none wins.",
 	}

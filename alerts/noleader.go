@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -30,7 +30,7 @@ type NoLeader struct {
 
 func (*NoLeader) about() about {
 	return about{
-		name: "NoLeader", id: "B", panel: panel.Leaders,
+		Condition: condition.NoLeader, id: "B",
 		fires: "a held lock has no leader for longer than its last lease explains",
 		note:  "A lock that is meant to be held has no holder.",
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -22,7 +22,7 @@ type NoStandby struct {
 
 func (*NoStandby) about() about {
 	return about{
-		name: "NoStandby", id: "N", panel: panel.HolderTimeline,
+		Condition: condition.NoStandby, id: "N",
 		fires: "a held lock has no candidate beside its leader, and had several before",
 		note:  "A failover would find no other candidate, where there were several before.",
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -19,7 +19,7 @@ type RedactionKeyMismatch struct {
 
 func (*RedactionKeyMismatch) about() about {
 	return about{
-		name: "RedactionKeyMismatch", id: "R", panel: panel.Instrumentation, perJob: true,
+		Condition: condition.RedactionKeyMismatch, id: "R",
 		fires: "replicas of a job turn lock names into labels in different ways",
 		note:  "Replicas of a job turn lock names into labels in different ways, for longer than a rollout takes.",
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -24,7 +24,7 @@ type RenewalFailures struct {
 
 func (*RenewalFailures) about() about {
 	return about{
-		name: "RenewalFailures", id: "F", panel: panel.Renewals,
+		Condition: condition.RenewalFailures, id: "F",
 		fires: "too many renewals of a lease fail, and still do",
 		note:  "Renewals of a lease fail, by an error or their deadline.",
 	}

@@ -179,7 +179,7 @@ const backendLabel = "backend"
 func (b builder) finish(d draft) (Rule, error) {
 	expr, err := query.Pretty(d.expr)
 	if err != nil {
-		return Rule{}, fmt.Errorf("alert %s: %w", b.about.name, err)
+		return Rule{}, fmt.Errorf("alert %s: %w", b.about.Alert, err)
 	}
 	labels := map[string]string{}
 	maps.Copy(labels, b.Labels)
@@ -187,11 +187,11 @@ func (b builder) finish(d draft) (Rule, error) {
 	if d.variant != "" {
 		labels[variantLabel] = d.variant
 	}
-	if !b.about.perJob {
+	if !b.about.PerJob {
 		labels[backendLabel] = b.backend()
 	}
 	return Rule{
-		Name: Prefix + b.about.name, Severity: d.firing.Severity, Variant: d.variant, Expr: expr,
+		Name: Prefix + b.about.Alert, Severity: d.firing.Severity, Variant: d.variant, Expr: expr,
 		For: d.firing.For, KeepFiringFor: d.firing.KeepFiringFor, Interval: d.interval,
 		Labels: labels, Annotations: b.annotations(d),
 	}, nil

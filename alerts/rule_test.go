@@ -33,7 +33,7 @@ func variants() map[string]Config {
 	kubernetes.DashboardBaseURL = "https://grafana.example.com/"
 	shared := Default()
 	shared.ScopeLabels, shared.Selector = []string{"lock_name"}, `{lock_name=~"orders.*",job="orders"}`
-	shared.DashboardUID, shared.RunbookBaseURL = "", ""
+	shared.DashboardUID, shared.LockDashboardUID, shared.RunbookBaseURL = "", "", ""
 	return map[string]Config{"default": Default(), "kubernetes": kubernetes, "shared": shared}
 }
 
@@ -227,7 +227,7 @@ func TestThePageNamesTheFamilyOfAHashedLockAndHowToLookItUp(t *testing.T) {
 			"The work of the leader is not being done. No replica was told in the last 2m that the lock is held. "
 		family = "The lock is of family tenant-*/orders. "
 		lookUp = "If the label is a hash, `gen-dashboards label --key-file FILE --key-id ID < NAMES` prints the labels of the names in a file.\n" +
-			"https://grafana.example.org/d/leaderscope-overview?viewPanel=1&var-namespace=shop&var-job=a&var-lock_name=k1%3A0123456789abcdef"
+			"https://grafana.example.org/d/leaderscope-lock?viewPanel=3&var-namespace=shop&var-job=a&var-lock_name=k1%3A0123456789abcdef"
 	)
 	two := `
 		leader_elector_info{instance="i1",lock_name="k1:0123456789abcdef",namespace="shop",mode="hold",backend="etcd",family="tenant-*/orders"} 1x60
@@ -269,8 +269,8 @@ func TestThePageOfAMismatchSaysWhatIsInUse(t *testing.T) {
 func TestEveryAlertFiresOnceAndStaysSilentTwice(t *testing.T) {
 	c := Default()
 	c.Alerts.each(func(_ string, a alert) {
-		for _, severity := range severities(t, a.about().name) {
-			name := a.about().name + "/" + severity
+		for _, severity := range severities(t, a.about().Alert) {
+			name := a.about().Alert + "/" + severity
 			fires, near := 0, 0
 			for _, s := range scenarios() {
 				if strings.Contains(s.want, name) {

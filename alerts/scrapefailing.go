@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -19,7 +19,7 @@ type ScrapeFailing struct {
 
 func (*ScrapeFailing) about() about {
 	return about{
-		name: "ScrapeFailing", id: "U", panel: panel.Instrumentation, perJob: true,
+		Condition: condition.ScrapeFailing, id: "U",
 		fires: "replicas that exported metrics cannot be scraped",
 		note:  "Replicas that exported metrics cannot be scraped.",
 	}

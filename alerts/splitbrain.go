@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -20,7 +20,7 @@ type SplitBrain struct {
 
 func (*SplitBrain) about() about {
 	return about{
-		name: "SplitBrain", id: "S", panel: panel.Holders,
+		Condition: condition.SplitBrain, id: "S",
 		fires: "more leaders than the elector allows, with live leases",
 		note:  "More leaders than the elector allows.",
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -22,7 +22,7 @@ type TaskFailing struct {
 
 func (*TaskFailing) about() about {
 	return about{
-		name: "TaskFailing", id: "T", panel: panel.Failures,
+		Condition: condition.TaskFailing, id: "T",
 		fires: "guarded bodies return errors or panic",
 		note:  "Guarded bodies return errors or panic.",
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -18,7 +18,7 @@ type TokenRegressed struct {
 
 func (*TokenRegressed) about() about {
 	return about{
-		name: "TokenRegressed", id: "K", panel: panel.Transitions,
+		Condition: condition.TokenRegressed, id: "K",
 		fires: "a fencing token went back",
 		note:  "A fencing token was lower than one before it.",
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -21,7 +21,7 @@ type WorkAfterLoss struct {
 
 func (*WorkAfterLoss) about() about {
 	return about{
-		name: "WorkAfterLoss", id: "W", panel: panel.WorkAfterLoss,
+		Condition: condition.WorkAfterLoss, id: "W",
 		fires: "a body kept working after its lock was gone",
 		note:  "Work continues after its lock is gone.",
 	}

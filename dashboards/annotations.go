@@ -37,19 +37,22 @@ func (q queries) annotation(name, color string, e query.Expr, text string, tags 
 
 func (q queries) eventWindow() string { return duration(rateScrapes * q.cfg.Scope.ScrapeInterval) }
 
-// alerting are the alerts of the locks shown, and those that name no lock.
+// alerting are the alerts that fire of the locks shown, and those that name no
+// lock.
 func (q queries) alerting() query.Expr {
-	common := []query.Matcher{
-		query.Matches(labels.AlertName, panel.AlertPrefix+".*"),
-		query.Equal("alertstate", "firing"),
-	}
+	return q.ofAlerts("ALERTS", query.Equal("alertstate", "firing"))
+}
+
+// ofAlerts selects one of the series that the evaluation of rules leaves.
+func (q queries) ofAlerts(series string, matchers ...query.Matcher) query.Expr {
+	common := append([]query.Matcher{query.Matches(labels.AlertName, panel.AlertPrefix+".*")}, matchers...)
 	for _, l := range q.locks.TargetLabels() {
 		common = append(common, q.chosen(l))
 	}
-	firing := func(m query.Matcher) query.Expr {
-		return query.Selector("ALERTS", append(slices.Clone(common), m)...)
+	of := func(m query.Matcher) query.Expr {
+		return query.Selector(series, append(slices.Clone(common), m)...)
 	}
-	return query.Op(firing(q.chosen(catalog.LockName.Name())), "or", firing(query.Equal(catalog.LockName.Name(), "")))
+	return query.Op(of(q.chosen(catalog.LockName.Name())), "or", of(query.Equal(catalog.LockName.Name(), "")))
 }
 
 // started are the replicas that appeared, or whose counters restarted.

@@ -149,12 +149,12 @@ func TestDashboardsPassTheStrictReader(t *testing.T) {
 
 // nearLease are the panels that count uses of a lease by two counters whose
 // deltas are subtracted.
-var nearLease = []int{panel.NearLease, panel.Overruns, panel.Locks, panel.State}
+var nearLease = []int{panel.NearLease, panel.Overruns, panel.Locks, panel.Leaders, panel.State}
 
 // acrossLocks are the panels that speak of all chosen locks at once.
 var acrossLocks = []int{
 	panel.Leaderless, panel.Crowded, panel.NearLease, panel.BackendTrouble,
-	panel.Transitions, panel.Outcomes, panel.LeaseUsage, panel.Renewals, panel.Instrumentation, panel.Scraped,
+	panel.Transitions, panel.Outcomes, panel.LeaseUsage, panel.Renewals, panel.Instrumentation, panel.Scraped, panel.Unseen, panel.Alerts,
 }
 
 func TestEveryExpressionPassesTheStaticChecks(t *testing.T) {
@@ -217,7 +217,7 @@ func TestEverySelectorHeedsTheChosenLocks(t *testing.T) {
 
 func TestLeadershipIsReadByLock(t *testing.T) {
 	got := decoded(t, overview(t)).panel(panel.Leaders).Targets
-	flat := strings.Join(strings.Fields(got[1].Expr), " ")
+	flat := strings.Join(strings.Fields(got[0].Expr), " ")
 	if !regexp.MustCompile(`max by \([a-z_, ]*lock_name\) \( ?leader_active\{`).MatchString(flat) {
 		t.Errorf("got %s", flat)
 	}
@@ -249,9 +249,13 @@ func TestTheDashboardsLeadToEachOther(t *testing.T) {
 			t.Errorf("%s lacks %s", name, link)
 		}
 	}
-	if row := "/d/leaderscope-lock?${datasource:queryparam}&${cluster:queryparam}&${namespace:queryparam}&${job:queryparam}" +
-		"&var-lock_name=${__value.raw:percentencode}&${__url_time_range}"; !strings.Contains(string(overview(t)), row) {
-		t.Errorf("the table lacks %s", row)
+	for what, row := range map[string]string{
+		"table": `/d/leaderscope-lock?${datasource:queryparam}${__data.fields[\"where\"]}&var-lock_name=${__value.raw:percentencode}&${__url_time_range}`,
+		"tile":  `/d/leaderscope-lock?${datasource:queryparam}${__field.labels.where}&var-lock_name=${__field.labels.lock_name:percentencode}&${__url_time_range}`,
+	} {
+		if !strings.Contains(string(overview(t)), row) {
+			t.Errorf("the %s lacks %s", what, row)
+		}
 	}
 }
 
@@ -304,9 +308,9 @@ func TestNothingNamesADataSource(t *testing.T) {
 func TestRatesUseGrafanasInterval(t *testing.T) {
 	fixed := regexp.MustCompile(`\[([0-9]+[smhd])[\]:]`)
 	allowed := map[int][]string{
-		panel.NearLease: {"30m"}, panel.BackendTrouble: {"10m"}, panel.Locks: {"30m", "10m"},
+		panel.NearLease: {"30m"}, panel.BackendTrouble: {"10m"}, panel.Locks: {"30m", "15m", "10m"}, panel.Leaders: {"30m", "15m", "10m"},
 		panel.BackendErrors: {"10m"}, panel.Instrumentation: {"1h"}, panel.Scraped: {"1h"},
-		panel.State: {"30m", "10m"},
+		panel.State: {"30m", "15m", "10m"}, panel.Unseen: {"1h"},
 	}
 	eachBoard(t, func(t *testing.T, _ string, _ Config, out []byte) {
 		for _, p := range decoded(t, out).Panels {

@@ -237,6 +237,25 @@ func words(entries ...says) dashboard.ValueMapping {
 	return dashboard.ValueMapping{ValueMap: &dashboard.ValueMap{Type: dashboard.MappingTypeValueToText, Options: options}}
 }
 
+// below gives every value below 0 a text and a colour.
+func below(text, color string) dashboard.ValueMapping {
+	return dashboard.ValueMapping{RangeMap: &dashboard.RangeMap{
+		Type: dashboard.MappingTypeRangeToText,
+		Options: dashboard.DashboardRangeMapOptions{
+			To: cog.ToPtr(-0.5), Result: dashboard.ValueMappingResult{Text: &text, Color: &color},
+		},
+	}}
+}
+
+// colors gives texts their colours.
+func colors(of map[string]string) dashboard.ValueMapping {
+	options := map[string]dashboard.ValueMappingResult{}
+	for text, color := range of {
+		options[text] = dashboard.ValueMappingResult{Color: &color}
+	}
+	return dashboard.ValueMapping{ValueMap: &dashboard.ValueMap{Type: dashboard.MappingTypeValueToText, Options: options}}
+}
+
 // several gives every value from 2 up a colour and a text; without a text it
 // keeps its number.
 func several(text, color string) dashboard.ValueMapping {

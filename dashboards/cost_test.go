@@ -49,25 +49,24 @@ func TestDirectQueriesThatReadMoreAreKnown(t *testing.T) {
 		`panel "Duration of runs against the lease", query Lease`:      2,
 		`panel "Duration of runs against the lease", query P50`:        13,
 		`panel "Duration of runs against the lease", query P99`:        13,
-		`panel "Held locks without a leader", query A`:                 2,
+		`panel "Held locks without a leader", query Now`:               2,
 		`panel "Leaders claimed", query Crowded`:                       2,
-		`panel "Leaders", query Crowded`:                               2,
-		`panel "Leaders", query Held`:                                  3,
-		`panel "Leaders", query Run`:                                   3,
 		`panel "Lease left", query A`:                                  2,
 		`panel "Locks near or past their lease, 30m", query Near`:      5,
 		`panel "Locks near or past their lease, 30m", query Past`:      2,
 		`panel "Locks with backend errors, 10m", query A`:              3,
-		`panel "Locks with too many leaders", query A`:                 2,
+		`panel "Locks with too many leaders", query Now`:               2,
 		`panel "Locks", query Errors`:                                  2,
 		`panel "Locks", query Left`:                                    2,
-		`panel "Locks", query State`:                                   8,
+		`panel "Locks", query State`:                                   9,
+		`panel "Locks, the worst first", query A`:                      9,
 		`panel "Near and past the end of the lease", query Near`:       4,
 		`panel "Renewals by result", query A`:                          5,
 		`panel "Share of the lease used", query Classic`:               8,
 		`panel "Terms gained and ended", query Ended`:                  7,
 		`panel "Waiting for a lock", query A`:                          3,
 		`panel "Who led when", query A`:                                2,
+		`panel "Works without the lock", query A`:                      2,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("want -, got +\n%s", diff)
@@ -108,7 +107,7 @@ func seriesPerReplica(t *testing.T, cfg Config, expr string) float64 {
 		} else if recorded, ok := recordedLabels(cfg)[s.Name]; ok && slices.Contains(recorded, catalog.LockName.Name()) {
 			read[s.Name] = 1
 			// One replica leads at a time, and works.
-			one := s.Name == query.RecordedLeading || s.Name == query.Facts{Limits: cfg.limits()}.RecordedWorkAfterLoss()
+			one := s.Name == query.RecordedLeading || s.Name == query.RecordedUnprotected || s.Name == query.Facts{Limits: cfg.limits()}.RecordedWorkAfterLoss()
 			if one || !slices.Contains(recorded, cfg.Scope.Holder) {
 				read[s.Name] = 1.0 / replicasOfALock
 			}

@@ -53,8 +53,17 @@ func (q queries) targetsIn(up query.Expr) query.Expr {
 // service uses.
 func (q queries) redactionKeys() query.Expr {
 	labels := q.locks.TargetLabels()
-	policies := query.By("group", append(slices.Clone(labels), "mode", "key_id", "key_check"), q.locks.Metric(catalog.RedactionInfo))
+	policies := query.By("group", append(slices.Clone(labels), redactionLabels()...), q.locks.Metric(catalog.RedactionInfo))
 	return query.Expr("max(" + query.By("count", labels, policies) + ")")
+}
+
+// redactionLabels tell label policies and keys apart.
+func redactionLabels() []string {
+	var names []string
+	for _, l := range catalog.RedactionInfo.Labels() {
+		names = append(names, l.Name())
+	}
+	return names
 }
 
 func (q queries) foldedNames() query.Expr {

@@ -11,7 +11,7 @@ import (
 func TestEveryPanelHasTheIdThatAlertsLinkTo(t *testing.T) {
 	want := map[string][]int{
 		"overview": {
-			panel.Leaderless, panel.Crowded, panel.NearLease, panel.BackendTrouble, panel.Leaders, panel.Locks,
+			panel.Alerts, panel.Leaderless, panel.Crowded, panel.NearLease, panel.BackendTrouble, panel.Unprotected, panel.Unseen, panel.Leaders, panel.Locks,
 			panel.HolderTimeline, panel.Holders, panel.Transitions,
 			panel.Outcomes, panel.BackendErrors, panel.Waiting,
 			panel.Headroom, panel.LeaseUsage, panel.Overruns, panel.Renewals,
@@ -19,7 +19,7 @@ func TestEveryPanelHasTheIdThatAlertsLinkTo(t *testing.T) {
 			panel.Instrumentation,
 		},
 		"lock": {
-			panel.Holder, panel.State, panel.LeaseLeft, panel.LastAcquired, panel.Declared, panel.Replicas,
+			panel.Alerts, panel.Holder, panel.State, panel.LeaseLeft, panel.LastAcquired, panel.Declared, panel.Replicas,
 			panel.HolderTimeline, panel.Transitions, panel.FencingToken,
 			panel.Outcomes, panel.BackendErrors, panel.Waiting, panel.AcquireDuration,
 			panel.Headroom, panel.LeaseUsage, panel.Overruns, panel.Renewals, panel.RenewalDuration,
@@ -48,7 +48,7 @@ func TestIdsNeverChange(t *testing.T) {
 		13: panel.Locks, 14: panel.Overruns, 15: panel.Instrumentation, 16: panel.Leaderless, 17: panel.Crowded, 18: panel.NearLease,
 		19: panel.BackendTrouble, 20: panel.Failures, 21: panel.Holder, 22: panel.State, 23: panel.LeaseLeft, 24: panel.LastAcquired,
 		25: panel.Declared, 26: panel.Replicas, 27: panel.FencingToken, 28: panel.AcquireDuration, 29: panel.RenewalDuration,
-		30: panel.Cadence, 31: panel.Working, 32: panel.Scraped,
+		30: panel.Cadence, 31: panel.Working, 32: panel.Scraped, 33: panel.Alerts, 34: panel.Unseen, 35: panel.Unprotected,
 	}
 	for want, got := range ids {
 		if want != got {

@@ -40,6 +40,7 @@ func Lock(cfg Config) ([]byte, error) {
 // with it, and what each replica is doing.
 func (q queries) lockNow() row {
 	return row{"Right now", []cog.Builder[dashboard.Panel]{
+		q.firing(),
 		q.holderNow(),
 		q.stateNow(),
 		q.leaseLeftNow(),

@@ -28,12 +28,14 @@ func (q queries) holderNow() *stat.PanelBuilder {
 		targets: []target{
 			{ref: "Crowd", expr: query.Op(leading, "and "+on, q.facts.Crowded()), legend: holder},
 			{ref: "Holder", expr: query.Op(leading, "unless "+on, q.facts.Crowded()), legend: holder},
-			{ref: "Nobody", expr: q.facts.Leaderless(), legend: "nobody"},
+			{ref: "Unprotected", expr: q.facts.Unprotected(), legend: holder + " works without it"},
+			{ref: "Nobody", expr: q.facts.Leaderless(), legend: "no replica"},
 			{ref: "Idle", expr: q.facts.Run(query.Op(q.facts.Active(), "==", query.Number(0))), legend: "idle"},
 		},
 	}).
 		OverrideByQuery("Crowd", []dashboard.DynamicConfigValue{fixed(red)}).
-		OverrideByQuery("Nobody", []dashboard.DynamicConfigValue{fixed(red)}).
+		OverrideByQuery("Unprotected", []dashboard.DynamicConfigValue{fixed(red)}).
+		OverrideByQuery("Nobody", []dashboard.DynamicConfigValue{fixed(orange)}).
 		OverrideByQuery("Idle", []dashboard.DynamicConfigValue{fixed(unseen)}).
 		TextMode(common.BigValueTextModeName)
 }
@@ -41,8 +43,9 @@ func (q queries) holderNow() *stat.PanelBuilder {
 func (q queries) stateNow() *stat.PanelBuilder {
 	return statPanel(about{
 		id: panel.State, title: "State",
-		description: "The worst that can be said of the lock: no leader, too many leaders, a term past its lease or near it within " +
-			duration(q.cfg.Thresholds.LeaseWindow) + ", backend errors within " + duration(q.cfg.Thresholds.ErrorWindow) + ".",
+		description: "The worst that can be said of the lock. Red: an alert that pages fires. Orange: one that warns, or what may still pass, " +
+			"as a term near its lease within " + duration(q.cfg.Thresholds.LeaseWindow) + " and backend errors within " +
+			duration(q.cfg.Thresholds.ErrorWindow) + ".",
 		unit: units.Short, noValue: "not reported", width: 5, height: 4,
 		steps:   plain(),
 		targets: []target{{expr: q.facts.State(), legend: q.legend}},
@@ -118,6 +121,9 @@ func (q queries) replicasTable() *table.PanelBuilder {
 
 func (q queries) replicaColumns() []column {
 	each := func(op string, m *catalog.Metric) query.Expr { return q.replicas.ByHolder(op, q.replicas.Metric(m)) }
+	picked := q.facts
+	picked.Scope = q.replicas
+	unprotected := picked.Unprotected()
 	seconds := []dashboard.DynamicConfigValue{width(110), property("unit", units.Seconds), property("decimals", 1)}
 	info := append(slices.Clone(q.locks.Labels), q.cfg.Scope.Holder, "mode", "backend", "family")
 	return []column{
@@ -126,7 +132,8 @@ func (q queries) replicaColumns() []column {
 				property("mappings", []dashboard.ValueMapping{words(says{0, "not held", grey}, says{1, "holds it", green}), several("", green)}),
 				property("custom.cellOptions", map[string]any{"type": "color-text"}), width(110), property("custom.align", "left"),
 			}},
-		{ref: "Running", title: "Works", expr: each("max", catalog.Running), style: []dashboard.DynamicConfigValue{width(80)}},
+		{ref: "Running", title: "Works", expr: query.Op(query.Op("-1", "*", unprotected), "or", each("max", catalog.Running)), style: []dashboard.DynamicConfigValue{
+			width(130), textColored(), property("mappings", []dashboard.ValueMapping{words(says{0, "no", grey}), below("without the lock", red)})}},
 		{ref: "Waiting", title: "Waits since", expr: each("max", catalog.PendingAge), style: seconds},
 		{ref: "Headroom", title: "Headroom", expr: each("min", catalog.LeaseHeadroom), style: seconds},
 		{ref: "Token", title: "Fencing token", expr: each("max", catalog.FencingToken), style: []dashboard.DynamicConfigValue{

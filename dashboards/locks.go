@@ -11,6 +11,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/units"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/panel"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
@@ -71,9 +72,9 @@ func (q queries) columns() []column {
 	t := q.cfg.Thresholds
 	info := append(slices.Clone(q.locks.Labels), "mode", "backend", "family")
 	columns := []column{
-		{ref: "State", title: "State", expr: q.facts.State(), style: stateStyle(), labels: []heading{
+		{ref: "State", title: "State", expr: q.located(q.facts.State()), style: stateStyle(), labels: []heading{
 			{label: catalog.LockName.Name(), title: "Lock", style: []dashboard.DynamicConfigValue{
-				property("custom.minWidth", 190), property("links", []any{q.lockLink("${__value.raw:percentencode}")})}}}},
+				property("custom.minWidth", 190), property("links", []any{q.rowLink()})}}}},
 		{ref: "Leader", expr: q.facts.AnyLeader(), labels: []heading{{label: q.cfg.Scope.Holder, title: "Leader", style: []dashboard.DynamicConfigValue{width(160)}}}},
 		{ref: "Leaders", title: "Leaders", expr: q.facts.Claims(), style: []dashboard.DynamicConfigValue{width(80)}},
 		{ref: "Allowed", title: "Allowed", expr: q.facts.Allowed(), style: []dashboard.DynamicConfigValue{width(80)}},
@@ -109,25 +110,28 @@ func infoHeadings() []heading {
 	}
 }
 
-// States of a lock, the worst has the greatest number.
-const (
-	stateFine       = query.StateFine
-	stateErrors     = query.StateErrors
-	stateNearLease  = query.StateNearLease
-	statePastLease  = query.StatePastLease
-	stateCrowded    = query.StateCrowded
-	stateLeaderless = query.StateLeaderless
-)
-
+// stateWords names the states of a lock. Red is an alert that pages; orange
+// one that warns, or what may still pass.
 func stateWords() dashboard.ValueMapping {
-	return words(
-		says{stateFine, "fine", green},
-		says{stateErrors, "backend errors", orange},
-		says{stateNearLease, "near its lease", orange},
-		says{statePastLease, "past its lease", red},
-		says{stateCrowded, "too many leaders", red},
-		says{stateLeaderless, "no leader", red},
-	)
+	var all []says
+	for i, c := range condition.States() {
+		all = append(all, says{i, c.Text, stateColor(c)})
+	}
+	return words(all...)
+}
+
+func stateColor(c *condition.Condition) string {
+	switch {
+	case c.Pages:
+		return red
+	case c.State() >= condition.Trouble:
+		return orange
+	case c == condition.Led:
+		return green
+	case c == condition.Running:
+		return blue
+	}
+	return unseen
 }
 
 func stateStyle() []dashboard.DynamicConfigValue {
@@ -173,6 +177,7 @@ func (q queries) arrangement(columns []column) map[string]any {
 	for _, l := range q.locks.TargetLabels() {
 		show(l, titleOf(l))
 	}
+	show(whereLabel, whereLabel)
 	if q.oneLock {
 		hidden[catalog.LockName.Name()] = true
 	}
@@ -181,16 +186,37 @@ func (q queries) arrangement(columns []column) map[string]any {
 
 func titleOf(label string) string { return strings.ToUpper(label[:1]) + label[1:] }
 
-// lockLink leads to the dashboard of one lock, named by a variable of Grafana.
-// The other labels are what they are here: a link cannot leave out one that
-// the series lack.
-func (q queries) lockLink(name string) map[string]any {
-	carried := "${" + datasourceVariable + ":queryparam}"
-	for _, l := range q.locks.TargetLabels() {
-		carried += "&${" + l + ":queryparam}"
-	}
+// lockLink leads to the dashboard of one lock. Both are variables of Grafana:
+// its name, and what [queries.located] says of the row.
+func (q queries) lockLink(name, where string) map[string]any {
 	return map[string]any{
 		"title": "Show this lock",
-		"url":   "/d/" + q.cfg.Lock.UID + "?" + carried + "&var-" + catalog.LockName.Name() + "=" + name + "&${__url_time_range}",
+		"url": "/d/" + q.cfg.Lock.UID + "?${" + datasourceVariable + ":queryparam}" + where +
+			"&var-" + catalog.LockName.Name() + "=" + name + "&${__url_time_range}",
 	}
+}
+
+// rowLink is that of a row of a table, from the column of the lock.
+func (q queries) rowLink() map[string]any {
+	return q.lockLink("${__value.raw:percentencode}", `${__data.fields["`+whereLabel+`"]}`)
+}
+
+// whereLabel has the part of a link that chooses the labels of a row.
+const whereLabel = "where"
+
+// located adds it to each series: a link cannot leave out by itself a label
+// that a series lacks.
+func (q queries) located(e query.Expr, labels ...string) query.Expr {
+	parts := []string{whereLabel + "_"}
+	e = query.Call("label_replace", e, query.Text(parts[0]), query.Text("&"), query.Text(""), query.Text(""))
+	for _, l := range q.locks.TargetLabels() {
+		part := whereLabel + "_" + l
+		parts = append(parts, part)
+		e = query.Call("label_replace", e, query.Text(part), query.Text("&var-"+l+"=$1"), query.Text(l), query.Text("(.+)"))
+	}
+	args := []query.Expr{e, query.Text(whereLabel), query.Text("")}
+	for _, part := range parts {
+		args = append(args, query.Text(part))
+	}
+	return query.By("max", slices.Concat(q.locks.Labels, labels, []string{whereLabel}), query.Call("label_join", args...))
 }

@@ -2,6 +2,7 @@ package dashboards
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/prometheus/promql"
 
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/panel"
 	"github.com/leaderscope/leaderscope/internal/promeval"
 )
@@ -59,26 +61,35 @@ const (
 func TestTheTableSaysWhatIsWrongWithEachLock(t *testing.T) {
 	cases := map[string]struct {
 		lock lock
-		want float64
+		want *condition.Condition
 	}{
-		"a held lock that is led":                 {lock{mode: "hold", active: [2]string{on, off}}, stateFine},
-		"a held lock that no replica holds":       {lock{mode: "hold", active: [2]string{off, off}}, stateLeaderless},
-		"a lock for runs that no replica holds":   {lock{mode: "run", active: [2]string{off, off}}, stateFine},
-		"a held lock with two leaders":            {lock{mode: "hold", active: [2]string{on, on}}, stateCrowded},
-		"a lock for runs with two leaders":        {lock{mode: "run", active: [2]string{on, on}}, stateCrowded},
-		"a label that several locks share":        {lock{name: "redacted", mode: "hold", active: [2]string{on, on}}, stateFine},
-		"a family that several locks share":       {lock{name: "tenant-*/mail", mode: "run", active: [2]string{"2x40", on}}, stateFine},
-		"locks whose names a View drops":          {lock{name: nameless, mode: "hold", active: [2]string{"3x40", off}}, stateFine},
-		"a run that used most of its lease":       {lock{mode: "run", active: [2]string{off, off}, more: usage("0x20 1x20", "0x40")}, stateNearLease},
-		"a first run that used most of its lease": {lock{mode: "run", active: [2]string{off, off}, more: firstUsage("_x20 0x20")}, stateNearLease},
-		"a first run that used little of it":      {lock{mode: "run", active: [2]string{off, off}, more: firstUsage("_x20 1x20")}, stateFine},
-		"a run that used little of it":            {lock{mode: "run", active: [2]string{off, off}, more: usage("0x20 1x20", "0x20 1x20")}, stateFine},
-		"a term past the end of its lease":        {lock{mode: "run", active: [2]string{off, off}, more: map[string]string{"leader_lease_overruns_total": "0x20 1x20"}}, statePastLease},
-		"attempts that meet backend errors":       {lock{mode: "hold", active: [2]string{on, off}, more: backendErrors("0+2x40")}, stateErrors},
+		"a held lock that is led":                 {lock{mode: "hold", active: [2]string{on, off}}, condition.Led},
+		"a held lock that no replica holds":       {lock{mode: "hold", active: [2]string{off, off}}, condition.NoLeaderNow},
+		"a lock for runs that no replica holds":   {lock{mode: "run", active: [2]string{off, off}}, condition.Idle},
+		"a held lock with two leaders":            {lock{mode: "hold", active: [2]string{on, on}}, condition.ManyNow},
+		"a lock for runs with two leaders":        {lock{mode: "run", active: [2]string{on, on}}, condition.ManyNow},
+		"a label that several locks share":        {lock{name: "redacted", mode: "hold", active: [2]string{on, on}}, condition.Led},
+		"a family that several locks share":       {lock{name: "tenant-*/mail", mode: "run", active: [2]string{"2x40", on}}, condition.Running},
+		"locks whose names a View drops":          {lock{name: nameless, mode: "hold", active: [2]string{"3x40", off}}, condition.Led},
+		"a run that used most of its lease":       {lock{mode: "run", active: [2]string{off, off}, more: usage("0x20 1x20", "0x40")}, condition.NearLease},
+		"a first run that used most of its lease": {lock{mode: "run", active: [2]string{off, off}, more: firstUsage("_x20 0x20")}, condition.NearLease},
+		"a first run that used little of it":      {lock{mode: "run", active: [2]string{off, off}, more: firstUsage("_x20 1x20")}, condition.Idle},
+		"a run that used little of it":            {lock{mode: "run", active: [2]string{off, off}, more: usage("0x20 1x20", "0x20 1x20")}, condition.Idle},
+		"a term past the end of its lease":        {lock{mode: "run", active: [2]string{off, off}, more: map[string]string{"leader_lease_overruns_total": "0x20 1x20"}}, condition.PastLeaseNow},
+		"attempts that meet backend errors":       {lock{mode: "hold", active: [2]string{on, off}, more: backendErrors("0+2x40")}, condition.ErrorsNow},
 		"attempts that hung and then failed": {lock{mode: "hold", active: [2]string{on, off}, more: map[string]string{
-			"leader_attempts_total": "0x40", `leader_not_acquired_total|,reason="backend_error"`: "0+1x40"}}, stateErrors},
-		"one error among many attempts":      {lock{mode: "hold", active: [2]string{on, off}, more: backendErrors("0x30 1x10")}, stateFine},
-		"a leader that a second server sees": {lock{mode: "hold", active: [2]string{on, off}, more: map[string]string{`leader_active|,replica="b"`: on}}, stateFine},
+			"leader_attempts_total": "0x40", `leader_not_acquired_total|,reason="backend_error"`: "0+1x40"}}, condition.ErrorsNow},
+		"one error among many attempts":          {lock{mode: "hold", active: [2]string{on, off}, more: backendErrors("0x30 1x10")}, condition.Led},
+		"a replica that works and does not lead": {lock{mode: "run", active: [2]string{off, off}, more: map[string]string{"leader_running": on}}, condition.UnprotectedNow},
+		"a replica that works and leads":         {lock{mode: "run", active: [2]string{on, off}, more: map[string]string{"leader_running": on}}, condition.Running},
+		"a leader that cannot be scraped":        {lock{mode: "hold", active: [2]string{"1x35 stale", off}, more: map[string]string{"up": "1x35 0x5"}}, condition.NotSeen},
+		"a standby that cannot be scraped":       {lock{mode: "hold", active: [2]string{"0x35 stale", off}, more: map[string]string{"up": "1x35 0x5"}}, condition.NoLeaderNow},
+		"an alert that fires":                    {lock{mode: "run", active: [2]string{off, off}, more: alert("JobOverdue", "firing")}, condition.JobOverdue},
+		"an alert that is pending":               {lock{mode: "run", active: [2]string{off, off}, more: alert("JobOverdue", "pending")}, condition.Idle},
+		"an alert of another kind":               {lock{mode: "run", active: [2]string{off, off}, more: map[string]string{`ALERTS|,alertname="Other",alertstate="firing"`: on}}, condition.Idle},
+		"an alert and what is worse":             {lock{mode: "run", active: [2]string{off, off}, more: merged(alert("JobOverdue", "firing"), alert("SplitBrain", "firing"))}, condition.SplitBrain},
+		"an alert and a fact that is worse":      {lock{mode: "run", active: [2]string{off, off}, more: merged(alert("NoStandby", "firing"), map[string]string{"leader_running": on})}, condition.UnprotectedNow},
+		"a leader that a second server sees":     {lock{mode: "hold", active: [2]string{on, off}, more: map[string]string{`leader_active|,replica="b"`: on}}, condition.Led},
 	}
 	expr := allChosen(decoded(t, overview(t)).panel(panel.Locks).expr("State"))
 	for name, c := range cases {
@@ -86,8 +97,8 @@ func TestTheTableSaysWhatIsWrongWithEachLock(t *testing.T) {
 			if c.lock.name == "" {
 				c.lock.name = "x"
 			}
-			if got := ask(t, expr, c.lock); len(got) != 1 || got[0] != c.want {
-				t.Errorf("got %v, want %v", got, c.want)
+			if got := ask(t, expr, c.lock); len(got) != 1 || got[0] != float64(c.want.State()) {
+				t.Errorf("got %v, want %v: %s", got, c.want.State(), c.want.Text)
 			}
 		})
 	}
@@ -104,26 +115,31 @@ func TestHeadlinesShowZeroAsZeroAndMissingAsMissing(t *testing.T) {
 	gone := lock{name: "gone", mode: "run", active: [2]string{off, off}, more: usage("0x20 1x20", "0x40")}
 	gone.more["leader_lease_duration_seconds"] = "15x40"
 	gone.more["leader_lease_overruns_total"] = "0x20 1x20"
+	paged := lock{name: "paged", mode: "hold", active: [2]string{off, off}, more: merged(alert("NoLeader", "firing"), map[string]string{
+		`ALERTS|,alertname="LeaderElectionNoLeader",alertstate="firing",severity="critical"`: on})}
 	cases := map[string]struct {
 		panel int
 		query string
 		locks []lock
 		want  []float64
 	}{
-		"no leaderless lock":         {panel.Leaderless, "A", []lock{led, idle}, []float64{0}},
-		"one leaderless lock":        {panel.Leaderless, "A", []lock{led, free, idle}, []float64{1}},
-		"no lock that is held":       {panel.Leaderless, "A", []lock{idle}, nil},
-		"no data on leaders":         {panel.Leaderless, "A", nil, nil},
-		"no lock with two leaders":   {panel.Crowded, "A", []lock{led, free}, []float64{0}},
-		"one lock with two leaders":  {panel.Crowded, "A", []lock{led, two}, []float64{1}},
-		"no data on two leaders":     {panel.Crowded, "A", nil, nil},
-		"no run near its lease":      {panel.NearLease, "Near", []lock{led}, []float64{0}},
-		"one run near its lease":     {panel.NearLease, "Near", []lock{led, late}, []float64{1}},
-		"no term past its lease":     {panel.NearLease, "Past", []lock{led, late}, []float64{0}},
-		"one term past its lease":    {panel.NearLease, "Past", []lock{led, gone}, []float64{1}},
-		"past its lease is not near": {panel.NearLease, "Near", []lock{led, gone}, []float64{0}},
-		"no lease known":             {panel.NearLease, "Near", []lock{free}, nil},
-		"no backend errors":          {panel.BackendTrouble, "A", []lock{led}, []float64{0}},
+		"no leaderless lock":                {panel.Leaderless, "Now", []lock{led, idle}, []float64{0}},
+		"one leaderless lock":               {panel.Leaderless, "Now", []lock{led, free, idle}, []float64{1}},
+		"no lock that is held":              {panel.Leaderless, "Now", []lock{idle}, nil},
+		"the alert of a leaderless lock":    {panel.Leaderless, "Firing", []lock{led, paged}, []float64{1}},
+		"a paged lock is not counted twice": {panel.Leaderless, "Now", []lock{led, paged, free}, []float64{1}},
+		"no alert of a leaderless lock":     {panel.Leaderless, "Firing", []lock{led, free}, nil},
+		"no data on leaders":                {panel.Leaderless, "Now", nil, nil},
+		"no lock with two leaders":          {panel.Crowded, "Now", []lock{led, free}, []float64{0}},
+		"one lock with two leaders":         {panel.Crowded, "Now", []lock{led, two}, []float64{1}},
+		"no data on two leaders":            {panel.Crowded, "Now", nil, nil},
+		"no run near its lease":             {panel.NearLease, "Near", []lock{led}, []float64{0}},
+		"one run near its lease":            {panel.NearLease, "Near", []lock{led, late}, []float64{1}},
+		"no term past its lease":            {panel.NearLease, "Past", []lock{led, late}, []float64{0}},
+		"one term past its lease":           {panel.NearLease, "Past", []lock{led, gone}, []float64{1}},
+		"past its lease is not near":        {panel.NearLease, "Near", []lock{led, gone}, []float64{0}},
+		"no lease known":                    {panel.NearLease, "Near", []lock{free}, nil},
+		"no backend errors":                 {panel.BackendTrouble, "A", []lock{led}, []float64{0}},
 	}
 	b := decoded(t, overview(t))
 	for name, c := range cases {
@@ -168,6 +184,18 @@ func firstUsage(small string) map[string]string {
 	more := usage("_x20 1x20", small)
 	more["leader_lease_overruns_total"] = "0x40"
 	return more
+}
+
+func alert(name, state string) map[string]string {
+	return map[string]string{fmt.Sprintf(`ALERTS|,alertname="LeaderElection%s",alertstate=%q,severity="warning"`, name, state): on}
+}
+
+func merged(all ...map[string]string) map[string]string {
+	out := map[string]string{}
+	for _, m := range all {
+		maps.Copy(out, m)
+	}
+	return out
 }
 
 func backendErrors(values string) map[string]string {
@@ -265,4 +293,42 @@ func vector(t *testing.T, expr string, locks ...lock) promql.Vector {
 		t.Fatal(err)
 	}
 	return result
+}
+
+// A row leads to its own lock: the link chooses the labels that it has.
+func TestARowLeadsToItsOwnLock(t *testing.T) {
+	expr := allChosen(decoded(t, overview(t)).panel(panel.Locks).expr("State"))
+	one := lock{name: "x", mode: "hold", active: [2]string{on, off}}
+	var got []string
+	for _, s := range vector(t, expr, one) {
+		got = append(got, s.Metric.String())
+	}
+	if diff := cmp.Diff([]string{`{job="a", lock_name="x", where="&&var-job=a"}`}, got); diff != "" {
+		t.Errorf("want -, got +\n%s", diff)
+	}
+}
+
+func TestAlertsAreListedWithWhatTheyAreAbout(t *testing.T) {
+	expr := allChosen(decoded(t, overview(t)).panel(panel.Alerts).expr("Since"))
+	paged := lock{name: "x", mode: "hold", active: [2]string{off, off}, more: map[string]string{
+		`ALERTS|,alertname="LeaderElectionNoLeader",alertstate="firing",severity="critical",backend="etcd"`: on,
+		`ALERTS_FOR_STATE|,alertname="LeaderElectionNoLeader",severity="critical",backend="etcd"`:           "60x40",
+		`ALERTS|,alertname="LeaderElectionFlapping",alertstate="pending",severity="warning"`:                on,
+		`ALERTS_FOR_STATE|,alertname="LeaderElectionFlapping",severity="warning"`:                           "60x40",
+	}}
+	job := lock{name: nameless, mode: "hold", active: [2]string{off, off}, more: map[string]string{
+		`ALERTS|,alertname="LeaderElectionScrapeFailing",alertstate="firing",severity="warning"`: on,
+		`ALERTS_FOR_STATE|,alertname="LeaderElectionScrapeFailing",severity="warning"`:           "90x40",
+	}}
+	got := map[string]float64{}
+	for _, s := range vector(t, expr, paged, job) {
+		got[s.Metric.String()] = s.F
+	}
+	want := map[string]float64{
+		`{alertname="LeaderElectionNoLeader", backend="etcd", job="a", lock_name="x", severity="critical", where="&&var-job=a"}`: 60_000,
+		`{alertname="LeaderElectionScrapeFailing", job="a", severity="warning", where="&&var-job=a"}`:                            90_000,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("want -, got +\n%s", diff)
+	}
 }

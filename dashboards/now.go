@@ -8,6 +8,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/units"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/panel"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
@@ -16,34 +17,69 @@ import (
 // what is wrong with it.
 func (q queries) now() row {
 	return row{"Right now", []cog.Builder[dashboard.Panel]{
+		q.firing(),
 		q.withoutLeader(),
 		q.tooManyLeaders(),
 		q.nearLeaseEnd(),
 		q.backendTrouble(),
+		q.unprotected(),
+		q.notScraped(),
 		q.leaders(),
 		q.locksTable(),
 	}}
 }
 
 func (q queries) withoutLeader() *stat.PanelBuilder {
-	return statPanel(about{
+	return q.firingOrNow(about{
 		id: panel.Leaderless, title: "Held locks without a leader",
-		description: "Locks that replicas campaign for and that no replica holds now. For a few seconds this is a failover. " +
-			"Longer means that no replica can win: look at the backend errors and at what the replicas wait for.",
-		unit: units.Short, noValue: "no held lock", width: 6, height: 3,
-		steps:   []dashboard.Threshold{base(green), from(1, red)},
-		targets: []target{{expr: countOf(q.facts.Leaderless(), q.facts.Mode(catalog.ModeHold)), legend: "without a leader"}},
-	})
+		description: "Locks that replicas campaign for and that no replica holds now. In orange: for a few seconds this is a failover, and a " +
+			"lock that another job leads needs no leader here. In red: the alert fires. Look at the backend errors and at what the replicas " +
+			"wait for.",
+		unit: units.Short, noValue: "no held lock", width: 4, height: 3,
+	}, condition.NoLeader, q.facts.Leaderless(), q.facts.Mode(catalog.ModeHold))
 }
 
 func (q queries) tooManyLeaders() *stat.PanelBuilder {
-	return statPanel(about{
+	return q.firingOrNow(about{
 		id: panel.Crowded, title: "Locks with too many leaders",
-		description: "Locks that more replicas hold now than the elector allows. One scrape may show a handover twice; " +
-			"longer means that two replicas do the same work. Labels that several locks share are left out.",
-		unit: units.Short, noValue: "no data", width: 6, height: 3,
-		steps:   []dashboard.Threshold{base(green), from(1, red)},
-		targets: []target{{expr: countOf(q.facts.Crowded(), q.facts.Active()), legend: "with too many leaders"}},
+		description: "Locks that more replicas hold now than the elector allows. In orange: one scrape may show a handover twice. In red: " +
+			"the alert fires, two replicas do the same work. Labels that several locks share are left out.",
+		unit: units.Short, noValue: "no data", width: 4, height: 3,
+	}, condition.SplitBrain, q.facts.Crowded(), q.facts.Active())
+}
+
+// firingOrNow counts the locks whose alert fires, and those others that are in
+// such a state now, of all.
+func (q queries) firingOrNow(a about, c *condition.Condition, now, all query.Expr) *stat.PanelBuilder {
+	firing := q.locks.By("group", q.facts.Firing(c))
+	a.steps = []dashboard.Threshold{base(green), from(1, orange)}
+	a.targets = []target{
+		{ref: "Firing", expr: countAll(firing), legend: "alert fires"},
+		{ref: "Now", expr: countOf(query.Op(now, "unless", firing), all), legend: "now"},
+	}
+	return statPanel(a).OverrideByQuery("Firing", []dashboard.DynamicConfigValue{steps(base(green), from(1, red))})
+}
+
+func (q queries) unprotected() *stat.PanelBuilder {
+	return statPanel(about{
+		id: panel.Unprotected, title: "Works without the lock",
+		description: "Replicas whose guarded work goes on although their lease has ended or their lock is lost: another replica may do the " +
+			"same work. Stop the work, or let it check its token.",
+		unit: units.Short, noValue: "no replica", width: 4, height: 3,
+		steps:   []dashboard.Threshold{base(red)},
+		targets: []target{{expr: q.facts.Unprotected(), legend: "{{" + q.cfg.Scope.Holder + "}}: {{" + catalog.LockName.Name() + "}}"}},
+	}).
+		TextMode(common.BigValueTextModeName)
+}
+
+func (q queries) notScraped() *stat.PanelBuilder {
+	return statPanel(about{
+		id: panel.Unseen, title: "Replicas not scraped",
+		description: "Targets that exported these metrics within the last hour and that Prometheus cannot reach now. One of them may lead: " +
+			"what it does cannot be seen. On push pipelines there is no such series.",
+		unit: units.Short, noValue: "no series up", width: 3, height: 3,
+		steps:   []dashboard.Threshold{base(green), from(1, orange)},
+		targets: []target{{expr: q.targetsIn("0"), legend: "not scraped"}},
 	})
 }
 
@@ -55,7 +91,7 @@ func (q queries) nearLeaseEnd() *stat.PanelBuilder {
 		id: panel.NearLease, title: "Locks near or past their lease, " + window,
 		description: "Locks with a run or a renewal that used more than 80 % of its lease, or, past it, all of it: somebody else may " +
 			"already work: make the run shorter, the lease longer, or renew earlier.",
-		unit: units.Short, noValue: "no lease known", width: 6, height: 3,
+		unit: units.Short, noValue: "no lease known", width: 5, height: 3,
 		steps: []dashboard.Threshold{base(green), from(1, orange)},
 		targets: []target{
 			{ref: "Near", expr: countOf(query.Op(near, "unless", past), q.facts.LeaseLength()), legend: "near"},
@@ -71,44 +107,28 @@ func (q queries) backendTrouble() *stat.PanelBuilder {
 		id: panel.BackendTrouble, title: "Locks with backend errors, " + window,
 		description: "Locks whose attempts met backend errors more often than the alert allows. Many locks at once point at " +
 			"the backend or the network, one lock at its configuration.",
-		unit: units.Short, noValue: "no data", width: 6, height: 3,
+		unit: units.Short, noValue: "no data", width: 4, height: 3,
 		steps:   []dashboard.Threshold{base(green), from(1, orange)},
 		targets: []target{{expr: countOf(q.facts.Erring(), q.facts.Active()), legend: "with backend errors"}},
 	})
 }
 
-// Tiles that fit beside each other and can still be read.
-const (
-	tilesCrowded = 4
-	tilesHeld    = 8
-	tilesRun     = 4
-)
+// tiles is how many fit beside each other and can still be read.
+const tiles = 16
 
 func (q queries) leaders() *stat.PanelBuilder {
-	held := query.Op(q.facts.ActiveIn(catalog.ModeHold), "unless", q.facts.Crowded())
-	run := query.Op(q.facts.ActiveIn(catalog.ModeRun), "unless", q.facts.Crowded())
 	return statPanel(about{
-		id: panel.Leaders, title: "Leaders",
-		description: "One tile per lock. Red is a held lock without a leader, or any lock with more leaders than allowed. A lock " +
-			"taken for single runs is running or idle, and idle is normal. A number counts the locks that share one label. Of many " +
-			"locks, those in trouble come first and some of the others are left out; the table has all of them and says who leads.",
+		id: panel.Leaders, title: "Locks, the worst first",
+		description: "One tile per lock with its state, as in the table below. Red: an alert that pages fires. Orange: one that warns, or what " +
+			"may still pass. A lock taken for single runs is running or idle, and idle is normal. Of many locks, those in trouble come first " +
+			"and some of the others are left out; the table has all of them and says who leads.",
 		unit: units.Short, noValue: "no lock is reported: is the instrumentation built in, and scraped?", width: 24, height: 5,
-		steps: []dashboard.Threshold{base(green)},
-		targets: []target{
-			{ref: "Crowded", expr: q.ranked("topk", tilesCrowded, q.facts.Crowded()), legend: q.legend},
-			{ref: "Held", expr: q.ranked("bottomk", tilesHeld, held), legend: q.legend},
-			{ref: "Run", expr: q.ranked("topk", tilesRun, run), legend: q.legend},
-		},
+		steps:   plain(),
+		targets: []target{{expr: q.ranked("topk", tiles, q.located(q.facts.State())), legend: q.legend}},
 	}).
-		Mappings([]dashboard.ValueMapping{words(says{0, "no leader", red}, says{1, "led", green}), several("", green)}).
-		OverrideByQuery("Crowded", []dashboard.DynamicConfigValue{
-			property("mappings", []dashboard.ValueMapping{several("too many", red)}),
-		}).
-		OverrideByQuery("Run", []dashboard.DynamicConfigValue{
-			property("mappings", []dashboard.ValueMapping{words(says{0, "idle", unseen}, says{1, "running", blue}), several("", blue)}),
-		}).
+		Mappings([]dashboard.ValueMapping{stateWords()}).
 		WithOverride(dashboard.MatcherConfig{Id: "byRegexp", Options: ".*"}, []dashboard.DynamicConfigValue{
-			property("links", []any{q.lockLink("${__field.labels." + catalog.LockName.Name() + ":percentencode}")}),
+			property("links", []any{q.lockLink("${__field.labels."+catalog.LockName.Name()+":percentencode}", "${__field.labels."+whereLabel+"}")}),
 		}).
 		Text(common.NewVizTextDisplayOptionsBuilder().TitleSize(12).ValueSize(16)).
 		TextMode(common.BigValueTextModeValueAndName).

@@ -85,6 +85,10 @@ func (q queries) scoped() (queries, error) {
 		}
 	}
 	q.facts = query.Facts{Scope: q.locks, Limits: q.cfg.limits()}
+	// Alerts have the labels of the scope and not those of the selector.
+	for _, l := range scope.Labels {
+		q.facts.AlertMatchers = append(q.facts.AlertMatchers, q.chosen(l))
+	}
 	q.replicas = q.locks
 	picked := q.chosen(scope.Holder)
 	q.replicas.Matchers = append(slices.Clone(q.locks.Matchers), picked)

@@ -109,7 +109,7 @@ func troubledLocks() []lock {
 	led.more[`leader_terms_ended_total|,cause="lost"`] = "0x38 1x2"
 	led.more[`leader_renewals_total|,result="ok"`] = "0+6x40"
 	led.more["leader_last_acquired_timestamp_seconds"] = "30x40"
-	led.more["leader_redaction_info|,mode=\"raw\""] = "1x40"
+	led.more["leader_redaction_info|,policy=\"raw\""] = "1x40"
 	led.more["leader_redaction_overflows_total"] = "0+1x40"
 	led.more["up"] = on
 	free := lock{name: "free", mode: "hold", active: [2]string{off, off}, more: backendErrors("0+5x40")}
@@ -125,6 +125,10 @@ func troubledLocks() []lock {
 	gone := lock{name: "gone", mode: "run", active: [2]string{off, "1x30 0x10"}, more: usage("0x39 1", "0x39 1")}
 	gone.more["leader_lease_overruns_total"] = "0x38 1x2"
 	gone.more["leader_work_after_loss_seconds_total"] = "0x38 4x2"
+	gone.more["leader_running"] = on
+	gone.more[`ALERTS|,alertname="LeaderElectionSplitBrain",alertstate="firing",severity="critical"`] = on
+	gone.more[`ALERTS|,alertname="LeaderElectionNoLeader",alertstate="firing",severity="warning"`] = on
+	gone.more[`ALERTS_FOR_STATE|,alertname="LeaderElectionNoLeader",severity="warning"`] = "60x40"
 	return []lock{
 		led, free, late, gone,
 		{name: "two", mode: "hold", active: [2]string{on, on}},

@@ -47,4 +47,7 @@ const (
 	Cadence         = 30 // time since the last term against the declared cadence
 	Working         = 31 // holding and working, which are two facts
 	Scraped         = 32 // which replicas are scraped
+	Alerts          = 33 // alerts that fire
+	Unseen          = 34 // targets that cannot be scraped
+	Unprotected     = 35 // replicas that work without the lock
 )

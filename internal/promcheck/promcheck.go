@@ -30,7 +30,7 @@ func AcrossLocks() Option {
 }
 
 // Foreign are metrics that are not of the catalogue and may be used with any
-// label. up and ALERTS always may.
+// label. up and the series of alerts always may.
 func Foreign(names ...string) Option {
 	return func(c *checker) { c.foreign = append(c.foreign, names...) }
 }
@@ -86,7 +86,7 @@ func check(expr string, opts []Option) (parser.Expr, []error) {
 func newChecker(opts []Option) *checker {
 	c := &checker{
 		target:  []string{"cluster", "namespace", "job", "instance", "pod"},
-		foreign: []string{"up", "ALERTS"},
+		foreign: []string{"up", "ALERTS", "ALERTS_FOR_STATE"},
 	}
 	for _, o := range opts {
 		if o != nil {

@@ -60,3 +60,29 @@ func recorded(series promql.Series, end, step time.Duration) []chunks.Sample {
 	}
 	return out
 }
+
+// RecordAlerts adds the series ALERTS and ALERTS_FOR_STATE of alerts that fired,
+// as their evaluation every step from 0 to end writes them; alerts that are
+// pending are left out. It must not run beside queries.
+func (s *Store) RecordAlerts(fired []Firing, end, step time.Duration) {
+	alerts := map[uint64]*promql.Series{}
+	since := map[uint64]*promql.Series{}
+	for _, f := range fired {
+		h := f.Labels.Hash()
+		if alerts[h] == nil {
+			b := labels.NewBuilder(f.Labels)
+			since[h] = &promql.Series{Metric: b.Set(model.MetricNameLabel, "ALERTS_FOR_STATE").Labels()}
+			alerts[h] = &promql.Series{Metric: b.Set(model.MetricNameLabel, "ALERTS").Set("alertstate", "firing").Labels()}
+		}
+		for t := f.From; t <= end && (f.Open || t < f.To); t += step {
+			alerts[h].Floats = append(alerts[h].Floats, promql.FPoint{T: t.Milliseconds(), F: 1})
+			since[h].Floats = append(since[h].Floats, promql.FPoint{T: t.Milliseconds(), F: f.From.Seconds()})
+		}
+	}
+	for _, series := range []map[uint64]*promql.Series{alerts, since} {
+		for _, one := range series {
+			s.series = append(s.series, storage.NewListSeries(one.Metric, recorded(*one, end, step)))
+		}
+	}
+	slices.SortFunc(s.series, func(a, b storage.Series) int { return labels.Compare(a.Labels(), b.Labels()) })
+}

@@ -1,6 +1,7 @@
 package promeval
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -46,5 +47,35 @@ func TestRecordRefusesTwoResultsOfOneName(t *testing.T) {
 	}
 	if err := store.Record(t.Context(), "z", "y", time.Minute, time.Minute); err == nil {
 		t.Error("want an error")
+	}
+}
+
+func TestAlertsAreSeriesWhileTheyFire(t *testing.T) {
+	store, err := Load([]Series{{Selector: `x{a="1"}`, Values: "1x2 0x2 1x5"}}, time.Minute, V3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fired, err := store.Alerts(t.Context(), Rule{Name: "A", Expr: "x > 0", Labels: map[string]string{"severity": "s"}}, 9*time.Minute, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.RecordAlerts(fired, 9*time.Minute, time.Minute)
+	for at, want := range map[time.Duration]string{
+		2 * time.Minute: `{__name__="ALERTS", a="1", alertname="A", alertstate="firing", severity="s"} 1`,
+		4 * time.Minute: "",
+		6 * time.Minute: `{__name__="ALERTS", a="1", alertname="A", alertstate="firing", severity="s"} 1`,
+	} {
+		got := ""
+		found, err := store.Query(t.Context(), "ALERTS", epoch.Add(at))
+		if len(found) == 1 {
+			got = fmt.Sprintf("%s %v", found[0].Metric, found[0].F)
+		}
+		if err != nil || got != want {
+			t.Errorf("at %v: %q, %v; want %q", at, got, err, want)
+		}
+	}
+	since, err := store.Query(t.Context(), "ALERTS_FOR_STATE", epoch.Add(9*time.Minute))
+	if err != nil || len(since) != 1 || since[0].F != 360 {
+		t.Errorf("since %v, %v; want 360", since, err)
 	}
 }

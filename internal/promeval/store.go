@@ -178,6 +178,20 @@ func (s *Store) Query(ctx context.Context, expr string, at time.Time) (promql.Ve
 	}
 }
 
+// Values evaluates an expression every step from 0 to end, both included.
+func (s *Store) Values(ctx context.Context, expr string, end, step time.Duration) (promql.Matrix, error) {
+	m, done, err := s.evaluate(ctx, expr, end, step)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	all := make(promql.Matrix, len(m))
+	for i, series := range m {
+		all[i] = promql.Series{Metric: series.Metric, Floats: slices.Clone(series.Floats)}
+	}
+	return all, nil
+}
+
 // evaluate returns the values of an expression at each step from 0 to end. One
 // range query gives the same answers as an instant query at each step.
 func (s *Store) evaluate(ctx context.Context, expr string, end, step time.Duration) (promql.Matrix, func(), error) {

@@ -3,7 +3,11 @@ package query
 import (
 	"slices"
 
+	"github.com/prometheus/prometheus/model/labels"
+
 	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/condition"
+	"github.com/leaderscope/leaderscope/internal/panel"
 )
 
 // Facts are what panels and recording rules ask about locks: one expression
@@ -14,6 +18,8 @@ type Facts struct {
 	Limits
 	// Recorded reads recorded series: one per lock, however many replicas.
 	Recorded bool
+	// AlertMatchers are added to selectors of alerts.
+	AlertMatchers []Matcher
 }
 
 // Limits are the thresholds and windows of the alerts that facts share with
@@ -266,43 +272,86 @@ func (f Facts) RunQuantile(phi float64, window string) Expr {
 	return f.Run(f.Quantile(phi, catalog.ExecutionDuration, window))
 }
 
-// States of a lock, the worst has the greatest number.
-const (
-	StateFine = iota
-	StateErrors
-	StateNearLease
-	StatePastLease
-	StateCrowded
-	StateLeaderless
-)
-
-// State is the worst that can be said of a lock.
+// State is the number of the worst that can be said of a lock; see
+// [condition.States]. What an alert reports comes from the alert itself, so
+// that both always agree; the rest is what may still pass.
 func (f Facts) State() Expr {
+	now := f.now()
 	if f.Recorded {
-		return f.recorded(RecordedState)
+		now = f.recorded(RecordedState)
 	}
-	return f.worst()
+	return f.By("max", Op(f.Reported(), "or", now))
 }
 
-// worst puts the facts in their order: or takes its left side first.
-func (f Facts) worst() Expr {
-	e := mark(StateLeaderless, f.Leaderless())
+// Reported is the state of each lock whose alert fires, for each alert.
+func (f Facts) Reported() Expr {
+	var e Expr
+	for _, c := range condition.States() {
+		if c.Alert == "" {
+			continue
+		}
+		one := mark(c, f.Firing(c))
+		if e != "" {
+			one = Op(e, "or", one)
+		}
+		e = one
+	}
+	return e
+}
+
+// Firing selects the alerts of a condition that fire.
+func (f Facts) Firing(c *condition.Condition) Expr {
+	return Selector("ALERTS", append([]Matcher{
+		Equal(labels.AlertName, panel.AlertPrefix+c.Alert), Equal("alertstate", "firing"),
+	}, f.AlertMatchers...)...)
+}
+
+// now is what the replicas themselves say: or takes its left side first.
+func (f Facts) now() Expr {
+	e := mark(condition.UnprotectedNow, f.By("max", f.Unprotected()))
 	for _, s := range []Expr{
-		mark(StateCrowded, f.Crowded()),
-		mark(StatePastLease, Op(f.OverrunsLately(), ">", Number(0.5))),
-		mark(StateNearLease, Op(f.NearLeaseLately(), ">", Number(0.5))),
-		mark(StateErrors, f.Erring()),
-		mark(StateFine, f.Active()),
+		mark(condition.PastLeaseNow, Op(f.OverrunsLately(), ">", Number(0.5))),
+		mark(condition.NearLease, Op(f.NearLeaseLately(), ">", Number(0.5))),
+		mark(condition.NotSeen, f.Unseen()),
+		mark(condition.ErrorsNow, f.Erring()),
+		mark(condition.NoLeaderNow, f.Leaderless()),
+		mark(condition.ManyNow, f.Crowded()),
+		mark(condition.Led, Op(f.ActiveIn(catalog.ModeHold), ">", Number(0))),
+		mark(condition.Running, Op(f.ActiveIn(catalog.ModeRun), ">", Number(0))),
+		mark(condition.Idle, f.Active()),
 	} {
 		e = Op(e, "or", s)
 	}
 	return e
 }
 
-// mark gives all series of e one value, infinite ones too: errors of attempts
-// that began before the window are infinitely many per attempt.
-func mark(state int, e Expr) Expr {
-	return Call("clamp", e, Number(float64(state)), Number(float64(state)))
+// Unprotected keeps the replicas that work although they do not hold the lock.
+func (f Facts) Unprotected() Expr {
+	if f.Recorded {
+		return f.ByHolder("max", f.Recording(RecordedUnprotected))
+	}
+	each := func(m *catalog.Metric) Expr { return Op(f.ByHolder("max", f.Metric(m)), ">", Number(0)) }
+	return Op(each(catalog.Running), "unless", each(catalog.Active))
+}
+
+// Unseen keeps the leaderless locks whose last leader cannot be scraped: it
+// may lead.
+func (f Facts) Unseen() Expr {
+	replica := append(f.TargetLabels(), f.Holder)
+	led := Op(f.ByHolder("max", Over("last_over_time", f.Metric(catalog.Active), unseenWindow)), ">", Number(0))
+	down := Op(By("max", replica, f.Up()), "==", Number(0))
+	return Op(f.Leaderless(), "and", f.By("max", Op(led, "and "+On(replica), down)))
+}
+
+// unseenWindow is how long a replica that led is remembered as the leader that
+// cannot be seen.
+const unseenWindow = "15m"
+
+// mark gives all series of e the number of a state, infinite ones too: errors
+// of attempts that began before the window are infinitely many per attempt.
+func mark(c *condition.Condition, e Expr) Expr {
+	n := Number(float64(c.State()))
+	return Call("clamp", e, n, n)
 }
 
 func causeLabel() string {

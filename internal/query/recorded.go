@@ -33,13 +33,15 @@ var (
 	// RecordedCrowded is the number of leases held where it is too great, and
 	// is there for no other lock.
 	RecordedCrowded = recordedName("lock", catalog.Active, "sum_above_max")
+	// RecordedUnprotected is there for the replicas that work without the lock.
+	RecordedUnprotected = recordedName("holder", catalog.Running, "max_unprotected")
 	// RecordedWaiting is the age of the oldest attempt in flight, but for
 	// standbys that wait for a leader.
 	RecordedWaiting = recordedName("lock", catalog.PendingAge, "max")
 	// RecordedNearLease counts, since the replica started, the uses of a lease
 	// that took most of it: a counter, to be read through increase.
 	RecordedNearLease = "holder:" + catalog.LeaseUsageRatio.Name() + "_near:count"
-	// RecordedState is the worst that can be said of a lock, as a number.
+	// RecordedState is the worst that replicas say of a lock, as a number.
 	RecordedState = "lock:leader_state:max"
 )
 
@@ -156,6 +158,7 @@ func (f Facts) lockRecordings() []Recording {
 	return []Recording{
 		lock(RecordedActive, f.byMode(f.Active()), modeLabel()),
 		lock(RecordedLeading, f.Leading(), f.Holder),
+		lock(RecordedUnprotected, f.Unprotected(), f.Holder),
 		lock(RecordedClaims, f.Claims()),
 		lock(RecordedAllowed, f.Allowed()),
 		lock(RecordedHeadroom, f.Headroom()),
@@ -186,7 +189,7 @@ func (f Facts) judgements() []Recording {
 	f.Recorded = true
 	return []Recording{
 		near(f.LeaseWindow), near(f.RateWindow),
-		{Name: RecordedState, Labels: f.Labels, Expr: f.worst()},
+		{Name: RecordedState, Labels: f.Labels, Expr: f.now()},
 	}
 }
 

@@ -1,0 +1,63 @@
+package dashboards
+
+import (
+	"strings"
+
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/table"
+	"github.com/grafana/grafana-foundation-sdk/go/units"
+	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// firing lists the alerts of what is shown, those that page first.
+func (q queries) firing() *table.PanelBuilder {
+	columns := []column{{ref: "Since", title: "Since", expr: q.firingSince(), style: []dashboard.DynamicConfigValue{
+		width(150), property("unit", units.DateTimeFromNow)}, labels: q.firingHeadings()}}
+	return q.styled(columns, tablePanel(about{
+		id: panel.Alerts, title: "Alerts firing",
+		description: "Alerts of the locks shown, with the time since which their condition holds. The name of an alert leads to its runbook, " +
+			"the name of a lock to its dashboard. The list comes from the series ALERTS of this data source: where the rules are evaluated " +
+			"elsewhere, as by Grafana, it stays empty, and so do the states that come from alerts.",
+		unit: units.Short, noValue: "no alert fires, or the rules are evaluated elsewhere", width: 24, height: 5,
+		steps:   []dashboard.Threshold{base(grey)},
+		targets: targetsOf(columns),
+	})).
+		SortBy([]cog.Builder[common.TableSortByFieldState]{
+			common.NewTableSortByFieldStateBuilder().DisplayName("Severity"),
+		})
+}
+
+// firingSince is when the condition of each alert began, in milliseconds.
+func (q queries) firingSince() query.Expr {
+	since := query.Op(q.ofAlerts("ALERTS_FOR_STATE"), "and ignoring (alertstate)", q.alerting())
+	return q.located(query.Op(since, "*", query.Number(1000)), labels.AlertName, severityLabel, backendLabel)
+}
+
+// Labels that the rules give their alerts.
+const (
+	severityLabel = "severity"
+	backendLabel  = "backend"
+)
+
+func (q queries) firingHeadings() []heading {
+	name := heading{label: labels.AlertName, title: "Alert", style: []dashboard.DynamicConfigValue{property("custom.minWidth", 230)}}
+	if q.cfg.RunbookURL != "" {
+		name.style = append(name.style, property("links", []any{map[string]any{
+			"title": "What it means and what to do", "url": strings.TrimSuffix(q.cfg.RunbookURL, "/") + "/${__value.raw}.md", "targetBlank": true,
+		}}))
+	}
+	return []heading{
+		{label: severityLabel, title: "Severity", style: []dashboard.DynamicConfigValue{width(90), textColored(),
+			property("mappings", []dashboard.ValueMapping{colors(map[string]string{"critical": red, "warning": orange})})}},
+		name,
+		{label: catalog.LockName.Name(), title: "Lock", style: []dashboard.DynamicConfigValue{
+			property("custom.minWidth", 190), property("links", []any{q.rowLink()})}},
+		{label: backendLabel, title: "Backend", style: []dashboard.DynamicConfigValue{width(90)}},
+	}
+}

@@ -1,0 +1,97 @@
+// Package condition is the table of what can be wrong with a lock or with the
+// replicas of a job: the alert that reports it, what dashboards call it, how
+// bad it is, and where it is shown. Alerts and dashboards both read it, so that
+// no panel calls a lock fine whose alert fires.
+package condition
+
+import "github.com/leaderscope/leaderscope/internal/panel"
+
+// Condition is one row of the table.
+type Condition struct {
+	// Alert is the name of the alert without [panel.AlertPrefix]. It is empty
+	// where a dashboard sees more than an alert tells: what may still pass.
+	Alert string
+	// Text is what a dashboard says of a lock in this state.
+	Text string
+	// Pages: the alert pages by default, or has a severity that does.
+	Pages bool
+	// Panel shows the matter: on the dashboard of one lock, or for a condition
+	// of a job on the overview.
+	Panel int
+	// PerJob: the alert speaks of the replicas of a job and not of a lock.
+	PerJob bool
+}
+
+// Conditions that an alert reports.
+var (
+	NoLeader        = &Condition{Alert: "NoLeader", Text: "no leader", Pages: true, Panel: panel.HolderTimeline}
+	SplitBrain      = &Condition{Alert: "SplitBrain", Text: "too many leaders", Pages: true, Panel: panel.HolderTimeline}
+	WorkAfterLoss   = &Condition{Alert: "WorkAfterLoss", Text: "works without lock", Pages: true, Panel: panel.WorkAfterLoss}
+	TokenRegressed  = &Condition{Alert: "TokenRegressed", Text: "token went back", Pages: true, Panel: panel.FencingToken}
+	LeaseExceeded   = &Condition{Alert: "LeaseExceeded", Text: "past its lease", Pages: true, Panel: panel.Overruns}
+	BackendErrors   = &Condition{Alert: "BackendErrors", Text: "backend errors", Pages: true, Panel: panel.BackendErrors}
+	LockVanished    = &Condition{Alert: "LockVanished", Text: "vanished", Panel: panel.Scraped}
+	JobOverdue      = &Condition{Alert: "JobOverdue", Text: "overdue", Panel: panel.Cadence}
+	TaskFailing     = &Condition{Alert: "TaskFailing", Text: "work fails", Panel: panel.Failures}
+	NoAcquisition   = &Condition{Alert: "NoAcquisition", Text: "never acquired", Panel: panel.Outcomes}
+	AttemptStuck    = &Condition{Alert: "AttemptStuck", Text: "attempt stuck", Panel: panel.Waiting}
+	RenewalFailures = &Condition{Alert: "RenewalFailures", Text: "renewals fail", Panel: panel.Renewals}
+	Flapping        = &Condition{Alert: "Flapping", Text: "flapping", Panel: panel.Transitions}
+	NearLease       = &Condition{Alert: "NearLease", Text: "near its lease", Panel: panel.LeaseUsage}
+	LowHeadroom     = &Condition{Alert: "LowHeadroom", Text: "little lease left", Panel: panel.Headroom}
+	NoStandby       = &Condition{Alert: "NoStandby", Text: "no standby", Panel: panel.Replicas}
+
+	MetricsAbsent        = &Condition{Alert: "MetricsAbsent", Pages: true, Panel: panel.Instrumentation, PerJob: true}
+	ScrapeFailing        = &Condition{Alert: "ScrapeFailing", Panel: panel.Instrumentation, PerJob: true}
+	RedactionKeyMismatch = &Condition{Alert: "RedactionKeyMismatch", Panel: panel.Instrumentation, PerJob: true}
+	LabelOverflow        = &Condition{Alert: "LabelOverflow", Panel: panel.Instrumentation, PerJob: true}
+)
+
+// Conditions that dashboards see before an alert fires, or where none does.
+var (
+	// NotSeen: the replica that led last cannot be scraped.
+	NotSeen = &Condition{Text: "leader not scraped"}
+	// NoLeaderNow: no replica leads at this moment, as in a failover.
+	NoLeaderNow = &Condition{Text: "no leader yet"}
+	// ErrorsNow: attempts meet backend errors more often than the alert allows.
+	ErrorsNow = &Condition{Text: "backend errors"}
+	// PastLeaseNow: a term ran past the end of its lease lately.
+	PastLeaseNow = &Condition{Text: "past its lease"}
+	// UnprotectedNow: a replica works although it does not hold the lock.
+	UnprotectedNow = &Condition{Text: "works without lock"}
+	// ManyNow: more replicas lead at this moment than may, as a scrape can
+	// show of a handover.
+	ManyNow = &Condition{Text: "handover"}
+)
+
+// Conditions in which nothing is wrong.
+var (
+	Idle    = &Condition{Text: "idle"}
+	Running = &Condition{Text: "running"}
+	Led     = &Condition{Text: "led"}
+)
+
+// states are the states of a lock; later ones are worse.
+var states = []*Condition{
+	Idle, Running, Led,
+	ManyNow, NoLeaderNow, NoStandby, LowHeadroom, ErrorsNow, NotSeen, NearLease, Flapping, RenewalFailures, AttemptStuck, PastLeaseNow, UnprotectedNow,
+	NoAcquisition, TaskFailing, JobOverdue, LockVanished,
+	BackendErrors, LeaseExceeded, TokenRegressed, WorkAfterLoss, SplitBrain, NoLeader,
+}
+
+// States are the states of a lock; later ones are worse. A state has the number
+// [Condition.State].
+func States() []*Condition { return append([]*Condition(nil), states...) }
+
+// Trouble is the first state in which something is wrong, or may be.
+const Trouble = 3
+
+// State is the number of a lock's state, -1 for what is none.
+func (c *Condition) State() int {
+	for i, s := range states {
+		if s == c {
+			return i
+		}
+	}
+	return -1
+}

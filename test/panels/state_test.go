@@ -1,0 +1,211 @@
+package panels
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/leaderscope/leaderscope/alerts"
+	"github.com/leaderscope/leaderscope/dashboards"
+	"github.com/leaderscope/leaderscope/internal/condition"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/promeval"
+)
+
+const evaluation = 15 * time.Second
+
+// scenario is a course of events, as the rules are tested with it.
+type scenario struct {
+	Name     string
+	Interval model.Duration
+	Series   []struct{ Series, Values string } `yaml:"input_series"`
+	Checks   []struct {
+		At model.Duration `yaml:"eval_time"`
+	} `yaml:"promql_expr_test"`
+}
+
+func scenarios(t *testing.T) []scenario {
+	t.Helper()
+	out, err := alerts.PromtoolTests(alerts.Default(), "rules.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Tests []scenario }
+	if err := yaml.Unmarshal(out, &file); err != nil {
+		t.Fatal(err)
+	}
+	if len(file.Tests) < 100 {
+		t.Fatalf("only %d scenarios", len(file.Tests))
+	}
+	return file.Tests
+}
+
+func (s scenario) end() time.Duration {
+	var end time.Duration
+	for _, c := range s.Checks {
+		end = max(end, time.Duration(c.At))
+	}
+	return end
+}
+
+// play evaluates the rules over a scenario and leaves the series of their alerts.
+func (s scenario) play(t *testing.T) (*promeval.Store, []promeval.Firing) {
+	t.Helper()
+	var series []promeval.Series
+	for _, in := range s.Series {
+		series = append(series, promeval.Series{Selector: in.Series, Values: in.Values})
+	}
+	store, err := promeval.Load(series, time.Duration(s.Interval), promeval.V3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := alerts.Rules(alerts.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []promeval.Firing
+	for _, r := range rules {
+		fired, err := store.Alerts(t.Context(), promeval.Rule{
+			Name: r.Name, Expr: r.Expr, For: time.Duration(r.For), KeepFiringFor: time.Duration(r.KeepFiringFor), Labels: r.Labels,
+		}, s.end(), evaluation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fired...)
+	}
+	store.RecordAlerts(all, s.end(), evaluation)
+	return store, all
+}
+
+// No lock whose alert fires reads as if all were well, and no other is red, at
+// any evaluation of any scenario: on the overview, in its table and its tiles,
+// and on the dashboard of the lock.
+func TestTheStateOfALockIsThatOfItsAlerts(t *testing.T) {
+	exprs := map[string]string{
+		"table": expression(t, dashboards.Overview, dashboards.Default(), panel.Locks, "State"),
+		"tiles": strings.Replace(expression(t, dashboards.Overview, dashboards.Default(), panel.Leaders, "A"), "topk(16,", "(", 1),
+		"lock":  expression(t, dashboards.Lock, dashboards.Default(), panel.State, "A"),
+	}
+	for _, s := range scenarios(t) {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			store, fired := s.play(t)
+			step := max(evaluation, s.end()/40/evaluation*evaluation)
+			for where, expr := range exprs {
+				states := statesOf(t, store, expr, s.end(), step)
+				for at := time.Duration(0); at <= s.end(); at += step {
+					alerted := firingAt(fired, at)
+					for lock, worst := range alerted {
+						if got := states[at][lock]; got == nil || got.State() < worst.State() {
+							t.Errorf("%s, %v: %s reads %q while its alert says %q", where, at, lock, text(got), worst.Text)
+						}
+					}
+					for lock, got := range states[at] {
+						if alerted[lock] == nil && got.Pages {
+							t.Errorf("%s, %v: %s is red, %q, and no alert fires", where, at, lock, got.Text)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+func text(c *condition.Condition) string {
+	if c == nil {
+		return "nothing"
+	}
+	return c.Text
+}
+
+// statesOf is the state of each lock at each step, by its labels.
+func statesOf(t *testing.T, store *promeval.Store, expr string, end, step time.Duration) map[time.Duration]map[string]*condition.Condition {
+	t.Helper()
+	found, err := store.Values(t.Context(), expr, end, step)
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := map[time.Duration]map[string]*condition.Condition{}
+	for _, series := range found {
+		lock := lockOf(series.Metric)
+		for _, p := range series.Floats {
+			at, n := time.Duration(p.T)*time.Millisecond, int(p.F)
+			if states[at] == nil {
+				states[at] = map[string]*condition.Condition{}
+			}
+			if states[at][lock] != nil || p.F != float64(n) || n < 0 || n >= len(condition.States()) {
+				t.Fatalf("%v: a state of %s is %v", at, lock, p.F)
+			}
+			states[at][lock] = condition.States()[n]
+		}
+	}
+	return states
+}
+
+// firingAt is the worst condition of each lock whose alert fires.
+func firingAt(fired []promeval.Firing, at time.Duration) map[string]*condition.Condition {
+	worst := map[string]*condition.Condition{}
+	for _, f := range fired {
+		if at < f.From || !f.Open && at >= f.To || f.Labels.Get("lock_name") == "" {
+			continue
+		}
+		name := strings.TrimPrefix(f.Labels.Get(labels.AlertName), panel.AlertPrefix)
+		i := slices.IndexFunc(condition.States(), func(c *condition.Condition) bool { return c.Alert == name })
+		lock := lockOf(f.Labels)
+		if old := worst[lock]; old == nil || old.State() < i {
+			worst[lock] = condition.States()[i]
+		}
+	}
+	return worst
+}
+
+func lockOf(l labels.Labels) string {
+	var own []string
+	for _, name := range dashboards.Default().Scope.Labels {
+		if v := l.Get(name); v != "" {
+			own = append(own, fmt.Sprintf("%s=%q", name, v))
+		}
+	}
+	return strings.Join(own, ",")
+}
+
+// expression is a query of a panel with every variable at All.
+func expression(t *testing.T, build func(dashboards.Config) ([]byte, error), cfg dashboards.Config, id int, ref string) string {
+	t.Helper()
+	out, err := build(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var board struct {
+		Panels []struct {
+			ID      int
+			Targets []struct {
+				RefID string `json:"refId"`
+				Expr  string
+			}
+		}
+	}
+	if err := json.Unmarshal(out, &board); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range board.Panels {
+		for _, target := range p.Targets {
+			if p.ID == id && target.RefID == ref {
+				expr := strings.NewReplacer(`="$lock_name"`, `=~".*"`, "$__range", "20m", "$__rate_interval", "2m").Replace(target.Expr)
+				for _, l := range append(slices.Clone(cfg.Scope.Labels), cfg.Scope.Holder) {
+					expr = strings.ReplaceAll(expr, `"$`+l+`"`, `".*"`)
+				}
+				return expr
+			}
+		}
+	}
+	t.Fatalf("no query %s of panel %d", ref, id)
+	return ""
+}
