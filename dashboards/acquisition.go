@@ -22,7 +22,7 @@ func (q queries) acquisition() row {
 func (q queries) outcomes() *timeseries.PanelBuilder {
 	return colored(linePanel(about{
 		id: panel.Outcomes, title: "Attempts by outcome",
-		description: "Attempts started, won, and not won by reason, over all locks shown. contended is somebody else's turn and no " +
+		description: "Attempts started, won, and not won by reason, over all locks shown. contended means that another replica holds the lock, and is no " +
 			"error. attempts above the sum of the rest are still in flight.",
 		unit: "cpm", noValue: "no data", width: 8, height: 8,
 		steps: plain(),
@@ -58,8 +58,8 @@ func (q queries) waiting() *timeseries.PanelBuilder {
 	return ranking(linePanel(about{
 		id: panel.Waiting, title: "Waiting for a lock",
 		description: "Age of the oldest attempt in flight. Standbys of a held lock that has a leader wait for as long as it leads and " +
-			"are left out. A line that climbs is a lock that nobody gets: its holder hangs, or the backend does.",
-		unit: units.Seconds, noValue: "nobody waits", width: 8, height: 8,
+			"are left out. A line that climbs is a lock that no replica gets: its holder hangs, or the backend does.",
+		unit: units.Seconds, noValue: "no replica waits", width: 8, height: 8,
 		steps:   plain(),
 		targets: []target{{expr: q.most(q.facts.Waiting()), legend: q.legend}},
 	}), "max").
@@ -70,7 +70,7 @@ func (q queries) acquireDuration() *timeseries.PanelBuilder {
 	return linePanel(about{
 		id: panel.AcquireDuration, title: "Time until an attempt ended",
 		description: "Half of the attempts ended sooner than p50, all but one in a hundred sooner than p99, whatever their outcome. " +
-			"Standbys of a held lock wait as long as somebody else leads. Estimated within coarse buckets. Points lead to traces, where the service records them.",
+			"Standbys of a held lock wait as long as another replica leads. Estimated within coarse buckets. Points lead to traces, where the service records them.",
 		unit: units.Seconds, noValue: "no attempt ended", width: 12, height: 8,
 		steps:   plain(),
 		targets: q.halfAndNearlyAll(catalog.AcquireDuration),

@@ -70,7 +70,7 @@ func (q queries) foldedNames() query.Expr {
 	return query.Expr("sum(" + query.Over("increase", q.locks.Metric(catalog.RedactionOverflows), shownRange) + ")")
 }
 
-// catchAllLabels counts the labels that stand for locks which nobody named.
+// catchAllLabels counts the labels that stand for locks that no rule covers.
 func (q queries) catchAllLabels() query.Expr {
 	catchAll := query.Matches(catalog.LockName.Name(), catalog.RedactedLabel+"|"+catalog.OverflowLabel)
 	return countOf(

@@ -28,7 +28,7 @@ func (q queries) holderTimeline() *statetimeline.PanelBuilder {
 		description: "One line per lock and replica that led. In a healthy held lock one green stretch follows another without a gap and " +
 			"without an overlap. Overlaps shorter than a scrape cannot be seen here: look at the overruns and at the fencing token. " +
 			"Of many locks, those whose leadership moved most are shown.",
-		unit: units.Short, noValue: "nobody led", width: 24, height: 10,
+		unit: units.Short, noValue: "no replica led", width: 24, height: 10,
 		steps: []dashboard.Threshold{base(grey), from(1, green)},
 		targets: []target{{
 			expr:   sortedBy(q.movedMost(), catalog.LockName.Name(), q.cfg.Scope.Holder),

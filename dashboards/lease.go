@@ -27,7 +27,7 @@ func (q queries) leaseHeadroom() *timeseries.PanelBuilder {
 	return ranking(limitPanel(about{
 		id: panel.Headroom, title: "Lease left",
 		description: "Time until the lease of the present term ends, as a share of the lease; the least of each lock. Renewals make a " +
-			"saw-tooth. Below the upper line the next hiccup loses the lock. Below 0 the lease is over: somebody else may lead already.",
+			"saw-tooth. Below the upper line the next hiccup loses the lock. Below 0 the lease is over: another replica may lead already.",
 		unit: units.PercentUnit, noValue: "no lock is held, or no lease end is known", width: 12, height: 8,
 		steps:   q.leaseSteps(),
 		targets: []target{{expr: q.shortest(q.facts.LeaseLeft()), legend: q.legend}},

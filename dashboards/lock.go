@@ -36,7 +36,7 @@ func Lock(cfg Config) ([]byte, error) {
 	)
 }
 
-// lockNow answers whoever came from an alert: who has the lock, what is wrong
+// lockNow answers a reader who came from an alert: who has the lock, what is wrong
 // with it, and what each replica is doing.
 func (q queries) lockNow() row {
 	return row{"Right now", []cog.Builder[dashboard.Panel]{
@@ -102,8 +102,8 @@ func (q queries) scraped() *statetimeline.PanelBuilder {
 		query.Call("bottomk", query.Number(drawnReplicas), q.scrapedTargets(worst)))
 	return timelinePanel(about{
 		id: panel.Scraped, title: "Replicas scraped",
-		description: "Whether Prometheus reaches the replicas of the services that have this lock. While one cannot be reached, nobody " +
-			"knows whether it leads: its last values are not shown. Of many replicas, those that were down are shown first. On push " +
+		description: "Whether Prometheus reaches the replicas of the services that have this lock. While one cannot be reached, it is " +
+			"unknown whether it leads: its last values are not shown. Of many replicas, those that were down are shown first. On push " +
 			"pipelines there is no such series.",
 		unit: units.Short, noValue: "nothing is scraped: the metrics are pushed, or the labels of up differ", width: 24, height: 6,
 		steps:   []dashboard.Threshold{base(red), from(1, green)},

@@ -90,7 +90,7 @@ func (q queries) declared() *stat.PanelBuilder {
 	return statPanel(about{
 		id: panel.Declared, title: "As declared",
 		description: "The lease, the time between two runs, and how many leaders the elector allows. The cadence is there where the " +
-			"service declares it; without it nobody notices a job that stopped.",
+			"service declares it; without it no alert notices a job that stopped.",
 		unit: units.Seconds, noValue: "nothing is declared", width: 4, height: 4,
 		steps: []dashboard.Threshold{base(grey)},
 		targets: []target{

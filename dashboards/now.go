@@ -13,7 +13,7 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// now answers the first question of whoever was woken up: which lock, and
+// now answers the first question of a reader who was woken up: which lock, and
 // what is wrong with it.
 func (q queries) now() row {
 	return row{"Right now", []cog.Builder[dashboard.Panel]{
@@ -89,8 +89,8 @@ func (q queries) nearLeaseEnd() *stat.PanelBuilder {
 	past := query.Op(q.facts.OverrunsLately(), ">", query.Number(0.5))
 	return statPanel(about{
 		id: panel.NearLease, title: "Locks near or past their lease, " + window,
-		description: "Locks with a run or a renewal that used more than 80 % of its lease, or, past it, all of it: somebody else may " +
-			"already work: make the run shorter, the lease longer, or renew earlier.",
+		description: "Locks with a run or a renewal that used more than 80 % of its lease, or, past it, all of it: another replica may " +
+			"already work. Make the run shorter, the lease longer, or renew earlier.",
 		unit: units.Short, noValue: "no lease known", width: 5, height: 3,
 		steps: []dashboard.Threshold{base(green), from(1, orange)},
 		targets: []target{

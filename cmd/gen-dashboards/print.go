@@ -118,7 +118,7 @@ var comments = map[string]string{
 	"dashboards.path":       "Directory in which Grafana finds the dashboards' files.",
 
 	"kubernetes":                                             "What the formats prometheusrule, configmap and grafana-operator make.",
-	"kubernetes.namespace":                                   "Namespace of the objects; empty: that of whoever applies them.",
+	"kubernetes.namespace":                                   "Namespace of the objects; empty: that of the client that applies them.",
 	"kubernetes.labels":                                      "Labels of every object.",
 	"kubernetes.annotations":                                 "Annotations of every object.",
 	"kubernetes.helm":                                        "true: the files are templates of a Helm chart, which would take the braces of alert texts and\nlegends for its own; they are written so that the chart renders them as they are now.",

@@ -13,7 +13,7 @@ import (
 // Object names an object and says what is attached to it.
 type Object struct {
 	Name string `yaml:"name"`
-	// Namespace may be empty: that of whoever applies the object.
+	// Namespace may be empty: that of the client that applies the object.
 	Namespace   string            `yaml:"namespace,omitempty"`
 	Labels      map[string]string `yaml:"labels,omitempty"`
 	Annotations map[string]string `yaml:"annotations,omitempty"`

@@ -69,7 +69,7 @@ func (f Facts) Held(e Expr) Expr { return Op(e, "and", f.Mode(catalog.ModeHold))
 // Run leaves out locks that some replica campaigns for.
 func (f Facts) Run(e Expr) Expr { return Op(e, "unless", f.Mode(catalog.ModeHold)) }
 
-// Leaderless keeps the locks that somebody should hold and nobody does. In run
+// Leaderless keeps the locks that a replica should hold and none does. In run
 // mode a lock that no replica holds is the normal case.
 func (f Facts) Leaderless() Expr {
 	if f.Recorded {
@@ -116,7 +116,7 @@ func (f Facts) Leading() Expr {
 func (f Facts) AnyLeader() Expr { return f.By("topk", "1, "+f.Leading()) }
 
 // ErrorShare is the share of attempts that met a backend error; a lock that
-// nobody tried for has none.
+// no replica tried for has none.
 func (f Facts) ErrorShare() Expr {
 	if f.Recorded {
 		return f.recorded(f.recordedErrorShare())
