@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -149,12 +150,12 @@ func TestDashboardsPassTheStrictReader(t *testing.T) {
 
 // nearLease are the panels that count uses of a lease by two counters whose
 // deltas are subtracted.
-var nearLease = []int{panel.NearLease, panel.Overruns, panel.Locks, panel.Leaders, panel.State}
+var nearLease = []int{panel.NearLease, panel.Overruns}
 
 // acrossLocks are the panels that speak of all chosen locks at once.
 var acrossLocks = []int{
 	panel.Leaderless, panel.Crowded, panel.NearLease, panel.BackendTrouble,
-	panel.Transitions, panel.Outcomes, panel.LeaseUsage, panel.Renewals, panel.Instrumentation, panel.Scraped, panel.Unseen, panel.Alerts,
+	panel.Transitions, panel.Outcomes, panel.LeaseUsage, panel.Renewals, panel.Instrumentation, panel.Scraped, panel.Unseen, panel.Alerts, panel.AlertTimeline, panel.Endings,
 }
 
 func TestEveryExpressionPassesTheStaticChecks(t *testing.T) {
@@ -308,9 +309,9 @@ func TestNothingNamesADataSource(t *testing.T) {
 func TestRatesUseGrafanasInterval(t *testing.T) {
 	fixed := regexp.MustCompile(`\[([0-9]+[smhd])[\]:]`)
 	allowed := map[int][]string{
-		panel.NearLease: {"30m"}, panel.BackendTrouble: {"10m"}, panel.Locks: {"30m", "15m", "10m"}, panel.Leaders: {"30m", "15m", "10m"},
+		panel.NearLease: {"30m"}, panel.BackendTrouble: {"10m"}, panel.Locks: {"15m", "10m"}, panel.Leaders: {"15m"},
 		panel.BackendErrors: {"10m"}, panel.Instrumentation: {"1h"}, panel.Scraped: {"1h"},
-		panel.State: {"30m", "15m", "10m"}, panel.Unseen: {"1h"},
+		panel.State: {"15m"}, panel.Unseen: {"1h"},
 	}
 	eachBoard(t, func(t *testing.T, _ string, _ Config, out []byte) {
 		for _, p := range decoded(t, out).Panels {
@@ -334,7 +335,7 @@ func TestOnlyKnownIdsAreUsed(t *testing.T) {
 		"transformation": {"merge", "organize"},
 		"property": {"unit", "decimals", "color", "thresholds", "mappings", "links",
 			"custom.width", "custom.minWidth", "custom.align", "custom.cellOptions", "custom.lineWidth", "custom.lineStyle",
-			"custom.drawStyle", "custom.pointSize"},
+			"custom.drawStyle", "custom.pointSize", "custom.hidden"},
 		"panel": {"row", "stat", "timeseries", "state-timeline", "heatmap", "table"},
 	}
 	check := func(kind, id string) {
@@ -392,4 +393,15 @@ func overview(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// A data source may ask by GET, and servers refuse long addresses.
+func TestEveryQueryFitsIntoAnAddress(t *testing.T) {
+	eachBoard(t, func(t *testing.T, _ string, _ Config, out []byte) {
+		for where, expr := range decoded(t, out).expressions() {
+			if n := len(url.QueryEscape(expr)); n > 7500 {
+				t.Errorf("%s takes %d bytes in an address", where, n)
+			}
+		}
+	})
 }

@@ -52,10 +52,17 @@ type target struct {
 	exemplars bool
 }
 
+// longestPretty is the length beyond which an expression is printed on one
+// line: data sources that ask by GET have an address of 8 to 16 kB for it.
+const longestPretty = 2500
+
 // Build prints the expression. Its errors have to be BuildErrors: the SDK
 // asserts that type.
 func (t target) Build() (variants.Dataquery, error) {
 	expr, err := query.Pretty(t.expr)
+	if err == nil && len(expr) > longestPretty {
+		expr, err = query.Compact(t.expr)
+	}
 	if err != nil {
 		return nil, cog.MakeBuildErrors("target", err)
 	}
@@ -171,7 +178,7 @@ func bucketPanel(a about) *heatmap.PanelBuilder {
 		Calculate(false).
 		YAxis(heatmap.NewYAxisConfigBuilder().Unit(a.unit)).
 		Color(heatmap.NewHeatmapColorOptionsBuilder().
-			Mode(heatmap.HeatmapColorModeScheme).Scheme("Oranges").Fill("dark-orange").
+			Mode(heatmap.HeatmapColorModeScheme).Scheme("Blues").Fill("dark-blue").
 			Scale(heatmap.HeatmapColorScaleExponential).Exponent(0.5).Steps(64)).
 		Tooltip(heatmap.NewHeatmapTooltipBuilder().Mode(common.TooltipDisplayModeSingle).ShowColorScale(true)).
 		ShowLegend()

@@ -1,12 +1,15 @@
 package dashboards
 
 import (
+	"slices"
+
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
 	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/statetimeline"
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 	"github.com/grafana/grafana-foundation-sdk/go/units"
+	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/internal/panel"
@@ -31,12 +34,37 @@ func (q queries) holderTimeline() *statetimeline.PanelBuilder {
 		unit: units.Short, noValue: "no replica led", width: 24, height: 10,
 		steps: []dashboard.Threshold{base(grey), from(1, green)},
 		targets: []target{{
-			expr:   sortedBy(q.movedMost(), catalog.LockName.Name(), q.cfg.Scope.Holder),
-			legend: q.replicaLegend(),
+			expr:   sortedBy(q.readable(q.movedMost()), catalog.LockName.Name(), q.cfg.Scope.Holder),
+			legend: q.timelineLegend(),
 		}},
 	}).
 		Mappings([]dashboard.ValueMapping{words(says{0, "standby", unseen}, says{1, "leads", green}), several("", green)}).
 		PerPage(24)
+}
+
+// endLabel is what a line of a timeline shows of its lock.
+const endLabel = "end"
+
+// timelineLegend begins with what a person can read: a timeline cuts names.
+func (q queries) timelineLegend() string {
+	if q.oneLock {
+		return q.replicaLegend()
+	}
+	return "{{" + query.FamilyLabel + "}} {{" + q.cfg.Scope.Holder + "}} {{" + endLabel + "}}"
+}
+
+// readable adds the family of the lock and the end of its label, or all of a
+// short one.
+func (q queries) readable(e query.Expr) query.Expr {
+	if q.oneLock {
+		return e
+	}
+	name := catalog.LockName.Name()
+	family := q.locks.By("topk", "1, "+q.facts.Families())
+	each := query.On(append(slices.Clone(q.locks.Labels), q.cfg.Scope.Holder))
+	named := query.Op(query.Op(e, "* "+query.On(q.locks.Labels)+" group_left ("+query.FamilyLabel+")", family), "or "+each, e)
+	whole := query.Call("label_replace", named, query.Text(endLabel), query.Text("$1"), query.Text(name), query.Text("(.+)"))
+	return query.Call("label_replace", whole, query.Text(endLabel), query.Text("…$1"), query.Text(name), query.Text(".{9,}(.{8})"))
 }
 
 func (q queries) holders() *timeseries.PanelBuilder {
@@ -97,5 +125,37 @@ func (q queries) fencingToken() *timeseries.PanelBuilder {
 		LineInterpolation(common.LineInterpolationStepAfter).
 		OverrideByQuery("Regressed", []dashboard.DynamicConfigValue{
 			fixed(red), property("custom.drawStyle", "points"), property("custom.pointSize", 10),
+		})
+}
+
+// endings says why terms ended. A bar stands where the term ended, within a
+// scrape.
+func (q queries) endings() *timeseries.PanelBuilder {
+	ended := query.By("sum", []string{"cause", q.cfg.Scope.Holder}, query.Over("increase", q.replicas.Metric(catalog.TermsEnded), rateInterval))
+	return barPanel(about{
+		id: panel.Endings, title: "Why terms ended",
+		description: "released: given back. expired: left to its lease on purpose. lost: taken away, or the session ended. gave_up: the elector " +
+			"stopped while its lease still ran. canceled: stopped without giving the lock back. release_failed: the backend was not told. " +
+			"abandoned: the program dropped it.",
+		unit: units.Short, noValue: "no term ended", width: 24, height: 5,
+		steps:   plain(),
+		targets: []target{{expr: query.Op(ended, ">", query.Number(0)), legend: "{{cause}} {{" + q.cfg.Scope.Holder + "}}"}},
+	})
+}
+
+// alertTimeline shows which alerts fired when.
+func (q queries) alertTimeline() *statetimeline.PanelBuilder {
+	firing := query.By("max", []string{labels.AlertName, severityLabel}, q.alerting())
+	return timelinePanel(about{
+		id: panel.AlertTimeline, title: "Alerts over time",
+		description: "When each alert of this lock, and of the replicas of its job, fired. The list comes from the series ALERTS of this data " +
+			"source: where the rules are evaluated elsewhere it stays empty.",
+		unit: units.Short, noValue: "no alert fired, or the rules are evaluated elsewhere", width: 24, height: 5,
+		steps:   []dashboard.Threshold{base(orange)},
+		targets: []target{{expr: firing, legend: "{{" + labels.AlertName + "}} {{" + severityLabel + "}}"}},
+	}).
+		Mappings([]dashboard.ValueMapping{words(says{1, "fires", orange})}).
+		WithOverride(dashboard.MatcherConfig{Id: "byRegexp", Options: ".* critical"}, []dashboard.DynamicConfigValue{
+			property("mappings", []dashboard.ValueMapping{words(says{1, "fires", red})}),
 		})
 }

@@ -50,10 +50,14 @@ func (q queries) lockNow() row {
 	}}
 }
 
-// lockLeadership shows how leadership moved between the replicas.
+// lockLeadership tells what happened as a story: panels of full width on one
+// time axis, so that an alert stands below the handover that it is about.
 func (q queries) lockLeadership() row {
 	return row{"Leadership over time", []cog.Builder[dashboard.Panel]{
 		q.holderTimeline().Height(6),
+		q.endings(),
+		q.alertTimeline(),
+		q.scraped(),
 		q.transitions(),
 		q.fencingToken(),
 	}}
@@ -90,7 +94,6 @@ func (q queries) lockWork() row {
 
 func (q queries) lockInstrumentation() row {
 	return row{"Can this be believed?", []cog.Builder[dashboard.Panel]{
-		q.scraped(),
 		q.health(),
 	}}
 }

@@ -55,6 +55,7 @@ func (q queries) styled(columns []column, b *table.PanelBuilder) *table.PanelBui
 		{Id: "merge", Options: map[string]any{}},
 		{Id: "organize", Options: q.arrangement(columns)},
 	})
+	b.OverrideByName(whereLabel, []dashboard.DynamicConfigValue{property("custom.hidden", true)})
 	for _, c := range columns {
 		if len(c.style) > 0 {
 			b.OverrideByName(c.title, c.style)
@@ -165,10 +166,14 @@ func (q queries) arrangement(columns []column) map[string]any {
 		names[field] = title
 	}
 	for _, c := range columns {
+		value := "Value #" + c.ref
+		if len(columns) == 1 {
+			value = "Value" // Grafana numbers the values of several queries
+		}
 		if c.title == "" {
-			hidden["Value #"+c.ref] = true
+			hidden[value] = true
 		} else {
-			show("Value #"+c.ref, c.title)
+			show(value, c.title)
 		}
 		for _, h := range c.labels {
 			show(h.label, h.title)

@@ -31,7 +31,7 @@ func (q queries) now() row {
 
 func (q queries) withoutLeader() *stat.PanelBuilder {
 	return q.firingOrNow(about{
-		id: panel.Leaderless, title: "Held locks without a leader",
+		id: panel.Leaderless, title: "Without a leader",
 		description: "Locks that replicas campaign for and that no replica holds now. In orange: for a few seconds this is a failover, and a " +
 			"lock that another job leads needs no leader here. In red: the alert fires. Look at the backend errors and at what the replicas " +
 			"wait for.",
@@ -41,7 +41,7 @@ func (q queries) withoutLeader() *stat.PanelBuilder {
 
 func (q queries) tooManyLeaders() *stat.PanelBuilder {
 	return q.firingOrNow(about{
-		id: panel.Crowded, title: "Locks with too many leaders",
+		id: panel.Crowded, title: "Too many leaders",
 		description: "Locks that more replicas hold now than the elector allows. In orange: one scrape may show a handover twice. In red: " +
 			"the alert fires, two replicas do the same work. Labels that several locks share are left out.",
 		unit: units.Short, noValue: "no data", width: 4, height: 3,
@@ -62,7 +62,7 @@ func (q queries) firingOrNow(a about, c *condition.Condition, now, all query.Exp
 
 func (q queries) unprotected() *stat.PanelBuilder {
 	return statPanel(about{
-		id: panel.Unprotected, title: "Works without the lock",
+		id: panel.Unprotected, title: "Works without lock",
 		description: "Replicas whose guarded work goes on although their lease has ended or their lock is lost: another replica may do the " +
 			"same work. Stop the work, or let it check its token.",
 		unit: units.Short, noValue: "no replica", width: 4, height: 3,
@@ -74,7 +74,7 @@ func (q queries) unprotected() *stat.PanelBuilder {
 
 func (q queries) notScraped() *stat.PanelBuilder {
 	return statPanel(about{
-		id: panel.Unseen, title: "Replicas not scraped",
+		id: panel.Unseen, title: "Not scraped",
 		description: "Targets that exported these metrics within the last hour and that Prometheus cannot reach now. One of them may lead: " +
 			"what it does cannot be seen. On push pipelines there is no such series.",
 		unit: units.Short, noValue: "no series up", width: 3, height: 3,
@@ -88,7 +88,7 @@ func (q queries) nearLeaseEnd() *stat.PanelBuilder {
 	near := query.Op(q.facts.NearLeaseLately(), ">", query.Number(0.5))
 	past := query.Op(q.facts.OverrunsLately(), ">", query.Number(0.5))
 	return statPanel(about{
-		id: panel.NearLease, title: "Locks near or past their lease, " + window,
+		id: panel.NearLease, title: "Near or past lease, " + window,
 		description: "Locks with a run or a renewal that used more than 80 % of its lease, or, past it, all of it: another replica may " +
 			"already work. Make the run shorter, the lease longer, or renew earlier.",
 		unit: units.Short, noValue: "no lease known", width: 5, height: 3,
@@ -104,7 +104,7 @@ func (q queries) nearLeaseEnd() *stat.PanelBuilder {
 func (q queries) backendTrouble() *stat.PanelBuilder {
 	window := duration(q.cfg.Thresholds.ErrorWindow)
 	return statPanel(about{
-		id: panel.BackendTrouble, title: "Locks with backend errors, " + window,
+		id: panel.BackendTrouble, title: "Backend errors, " + window,
 		description: "Locks whose attempts met backend errors more often than the alert allows. Many locks at once point at " +
 			"the backend or the network, one lock at its configuration.",
 		unit: units.Short, noValue: "no data", width: 4, height: 3,

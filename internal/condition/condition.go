@@ -53,10 +53,6 @@ var (
 	NotSeen = &Condition{Text: "leader not scraped"}
 	// NoLeaderNow: no replica leads at this moment, as in a failover.
 	NoLeaderNow = &Condition{Text: "no leader yet"}
-	// ErrorsNow: attempts meet backend errors more often than the alert allows.
-	ErrorsNow = &Condition{Text: "backend errors"}
-	// PastLeaseNow: a term ran past the end of its lease lately.
-	PastLeaseNow = &Condition{Text: "past its lease"}
 	// UnprotectedNow: a replica works although it does not hold the lock.
 	UnprotectedNow = &Condition{Text: "works without lock"}
 	// ManyNow: more replicas lead at this moment than may, as a scrape can
@@ -74,7 +70,7 @@ var (
 // states are the states of a lock; later ones are worse.
 var states = []*Condition{
 	Idle, Running, Led,
-	ManyNow, NoLeaderNow, NoStandby, LowHeadroom, ErrorsNow, NotSeen, NearLease, Flapping, RenewalFailures, AttemptStuck, PastLeaseNow, UnprotectedNow,
+	ManyNow, NoLeaderNow, NoStandby, LowHeadroom, NotSeen, NearLease, Flapping, RenewalFailures, AttemptStuck, UnprotectedNow,
 	NoAcquisition, TaskFailing, JobOverdue, LockVanished,
 	BackendErrors, LeaseExceeded, TokenRegressed, WorkAfterLoss, SplitBrain, NoLeader,
 }

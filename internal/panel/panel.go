@@ -47,7 +47,9 @@ const (
 	Cadence         = 30 // time since the last term against the declared cadence
 	Working         = 31 // holding and working, which are two facts
 	Scraped         = 32 // which replicas are scraped
-	Alerts          = 33 // alerts that fire
 	Unseen          = 34 // targets that cannot be scraped
 	Unprotected     = 35 // replicas that work without the lock
+	Alerts          = 36 // alerts that fire
+	AlertTimeline   = 37 // which alerts fired when
+	Endings         = 38 // why terms ended, and when
 )

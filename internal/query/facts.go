@@ -283,37 +283,51 @@ func (f Facts) State() Expr {
 	return f.By("max", Op(f.Reported(), "or", now))
 }
 
-// Reported is the state of each lock whose alert fires, for each alert.
+// FamilyLabel names the kind of a lock whose own label may be a hash.
+const FamilyLabel = "family"
+
+// Families is 1 for each family that replicas name for a lock.
+func (f Facts) Families() Expr {
+	by := append(slices.Clone(f.Labels), FamilyLabel)
+	if f.Recorded {
+		return By("max", by, f.Recording(RecordedFamily))
+	}
+	return By("max", by, f.Metric(catalog.ElectorInfo, Unequal(FamilyLabel, "")))
+}
+
+// Reported is the state of each lock whose alert fires, for each alert. The
+// alerts are selected once and meet a table of names and numbers: a selector
+// for each name would make a query that is too long for an address.
 func (f Facts) Reported() Expr {
-	var e Expr
+	var table Expr
 	for _, c := range condition.States() {
 		if c.Alert == "" {
 			continue
 		}
-		one := mark(c, f.Firing(c))
-		if e != "" {
-			one = Op(e, "or", one)
+		row := Call("label_replace", Call("vector", Number(float64(c.State()))), Text(labels.AlertName), Text(panel.AlertPrefix+c.Alert), Text(""), Text(""))
+		if table != "" {
+			row = Op(table, "or", row)
 		}
-		e = one
+		table = row
 	}
-	return e
+	return Op(f.firing(Matches(labels.AlertName, panel.AlertPrefix+".+")), "* on ("+labels.AlertName+") group_left ()", table)
 }
 
 // Firing selects the alerts of a condition that fire.
 func (f Facts) Firing(c *condition.Condition) Expr {
-	return Selector("ALERTS", append([]Matcher{
-		Equal(labels.AlertName, panel.AlertPrefix+c.Alert), Equal("alertstate", "firing"),
-	}, f.AlertMatchers...)...)
+	return f.firing(Equal(labels.AlertName, panel.AlertPrefix+c.Alert))
 }
 
-// now is what the replicas themselves say: or takes its left side first.
+func (f Facts) firing(name Matcher) Expr {
+	return Selector("ALERTS", append([]Matcher{name, Equal("alertstate", "firing")}, f.AlertMatchers...)...)
+}
+
+// now is what the replicas themselves say, as far as it is cheap to ask: or
+// takes its left side first. What needs a window is left to the alerts.
 func (f Facts) now() Expr {
 	e := mark(condition.UnprotectedNow, f.By("max", f.Unprotected()))
 	for _, s := range []Expr{
-		mark(condition.PastLeaseNow, Op(f.OverrunsLately(), ">", Number(0.5))),
-		mark(condition.NearLease, Op(f.NearLeaseLately(), ">", Number(0.5))),
 		mark(condition.NotSeen, f.Unseen()),
-		mark(condition.ErrorsNow, f.Erring()),
 		mark(condition.NoLeaderNow, f.Leaderless()),
 		mark(condition.ManyNow, f.Crowded()),
 		mark(condition.Led, Op(f.ActiveIn(catalog.ModeHold), ">", Number(0))),
@@ -347,8 +361,7 @@ func (f Facts) Unseen() Expr {
 // cannot be seen.
 const unseenWindow = "15m"
 
-// mark gives all series of e the number of a state, infinite ones too: errors
-// of attempts that began before the window are infinitely many per attempt.
+// mark gives all series of e the number of a state.
 func mark(c *condition.Condition, e Expr) Expr {
 	n := Number(float64(c.State()))
 	return Call("clamp", e, n, n)

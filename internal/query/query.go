@@ -223,6 +223,16 @@ func Pretty(e Expr) (string, error) {
 	return restoreVariables(parser.Prettify(unparen(parsed))), nil
 }
 
+// Compact prints an expression on one line, with parentheses only where they
+// are needed.
+func Compact(e Expr) (string, error) {
+	parsed, err := Parse(e)
+	if err != nil {
+		return "", err
+	}
+	return restoreVariables(unparen(parsed).String()), nil
+}
+
 // Parse parses an expression in which Grafana's interval variables stand for
 // odd durations that no rule uses.
 func Parse(e Expr) (parser.Expr, error) {

@@ -33,6 +33,8 @@ var (
 	// RecordedCrowded is the number of leases held where it is too great, and
 	// is there for no other lock.
 	RecordedCrowded = recordedName("lock", catalog.Active, "sum_above_max")
+	// RecordedFamily is 1 for each family that is named for a lock.
+	RecordedFamily = recordedName(level("lock", FamilyLabel), catalog.ElectorInfo, "max")
 	// RecordedUnprotected is there for the replicas that work without the lock.
 	RecordedUnprotected = recordedName("holder", catalog.Running, "max_unprotected")
 	// RecordedWaiting is the age of the oldest attempt in flight, but for
@@ -158,6 +160,7 @@ func (f Facts) lockRecordings() []Recording {
 	return []Recording{
 		lock(RecordedActive, f.byMode(f.Active()), modeLabel()),
 		lock(RecordedLeading, f.Leading(), f.Holder),
+		lock(RecordedFamily, f.Families(), FamilyLabel),
 		lock(RecordedUnprotected, f.Unprotected(), f.Holder),
 		lock(RecordedClaims, f.Claims()),
 		lock(RecordedAllowed, f.Allowed()),
