@@ -335,7 +335,7 @@ func TestOnlyKnownIdsAreUsed(t *testing.T) {
 		"transformation": {"merge", "organize"},
 		"property": {"unit", "decimals", "color", "thresholds", "mappings", "links",
 			"custom.width", "custom.minWidth", "custom.align", "custom.cellOptions", "custom.lineWidth", "custom.lineStyle",
-			"custom.drawStyle", "custom.pointSize", "custom.hidden"},
+			"custom.drawStyle", "custom.pointSize", "custom.hidden", "custom.hideFrom"},
 		"panel": {"row", "stat", "timeseries", "state-timeline", "heatmap", "table"},
 	}
 	check := func(kind, id string) {

@@ -64,7 +64,7 @@ func (q queries) readable(e query.Expr) query.Expr {
 	each := query.On(append(slices.Clone(q.locks.Labels), q.cfg.Scope.Holder))
 	named := query.Op(query.Op(e, "* "+query.On(q.locks.Labels)+" group_left ("+query.FamilyLabel+")", family), "or "+each, e)
 	whole := query.Call("label_replace", named, query.Text(endLabel), query.Text("$1"), query.Text(name), query.Text("(.+)"))
-	return query.Call("label_replace", whole, query.Text(endLabel), query.Text("…$1"), query.Text(name), query.Text(".{9,}(.{8})"))
+	return query.Call("label_replace", whole, query.Text(endLabel), query.Text("…$1"), query.Text(name), query.Text(".{9,}(.{6})"))
 }
 
 func (q queries) holders() *timeseries.PanelBuilder {

@@ -55,7 +55,8 @@ func (q queries) styled(columns []column, b *table.PanelBuilder) *table.PanelBui
 		{Id: "merge", Options: map[string]any{}},
 		{Id: "organize", Options: q.arrangement(columns)},
 	})
-	b.OverrideByName(whereLabel, []dashboard.DynamicConfigValue{property("custom.hidden", true)})
+	// Grafana 13 reads the second, earlier ones the first.
+	b.OverrideByName(whereLabel, []dashboard.DynamicConfigValue{property("custom.hidden", true), property("custom.hideFrom", map[string]any{"viz": true})})
 	for _, c := range columns {
 		if len(c.style) > 0 {
 			b.OverrideByName(c.title, c.style)
