@@ -117,6 +117,7 @@ func troubledLocks() []lock {
 	late := lock{name: "late", mode: "run", active: [2]string{on, off}, more: usage("0x34 1x6", "0x40")}
 	late.more["leader_lease_duration_seconds"] = "60x40"
 	late.more["leader_lease_headroom_seconds"] = "3x40"
+	late.more["leader_lease_overruns_total"] = "0x40"
 	for _, le := range []string{"0.5", "2.5", "+Inf"} {
 		late.more[`leader_execution_duration_seconds_bucket|,le="`+le+`"`] = "0+1x40"
 	}
