@@ -185,7 +185,7 @@ var facts = map[string]func(query.Facts) query.Expr{
 	"work after loss": ofWindow(func(f query.Facts, window string) query.Expr {
 		return query.Op(f.WorkAfterLoss(window), ">", query.Number(0))
 	}),
-	"runs": ofWindow(func(f query.Facts, window string) query.Expr { return f.RunQuantile(0.99, window) }),
+	"runs": ofWindow(func(f query.Facts, window string) query.Expr { return f.RunAverage(window) }),
 }
 
 // ofWindow asks for the shortest window of the replicas, and for one recorded

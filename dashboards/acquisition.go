@@ -69,11 +69,11 @@ func (q queries) waiting() *timeseries.PanelBuilder {
 func (q queries) acquireDuration() *timeseries.PanelBuilder {
 	return linePanel(about{
 		id: panel.AcquireDuration, title: "Time until an attempt ended",
-		description: "Half of the attempts ended sooner than p50, all but one in a hundred sooner than p99, whatever their outcome. " +
-			"Standbys of a held lock wait as long as another replica leads. Estimated within coarse buckets. Points lead to traces, where the service records them.",
+		description: "The average time from the start of an attempt to its end, whatever its outcome. Standbys of a held lock wait as " +
+			"long as another replica leads. Points lead to traces, where the service records them." + q.whyNoQuantile(),
 		unit: units.Seconds, noValue: "no attempt ended", width: 12, height: 8,
 		steps:   plain(),
-		targets: q.halfAndNearlyAll(catalog.AcquireDuration),
+		targets: q.durations(catalog.AcquireDuration),
 	}).
 		Min(0)
 }

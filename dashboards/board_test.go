@@ -37,7 +37,7 @@ var configurations = map[string]func(*Config){
 		c.UID, c.Title, c.Legend, c.Folder, c.RunbookURL = "fork", "Fork", "{{lock_name}}", "", ""
 	},
 	"locks alone": func(c *Config) { c.Scope.Labels = []string{"lock_name"} },
-	"recorded":    func(c *Config) { c.Recording = true },
+	"recorded":    func(c *Config) { c.Recording, c.Scope.Histograms = true, "both" },
 }
 
 // boards are the dashboards by the name of their file.

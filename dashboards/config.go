@@ -89,6 +89,10 @@ type Scope struct {
 	// MetricPrefix begins the name of every metric, where an exporter adds a
 	// prefix or a namespace.
 	MetricPrefix string
+	// Histograms is the form of histograms that panels read: "classic", which
+	// every server reads and is the default, "native", or "both". VictoriaMetrics refuses queries
+	// of native ones.
+	Histograms string
 	// ScrapeInterval is the time between two scrapes. Panels look at no less
 	// than that, so that a rate never sees a single sample.
 	ScrapeInterval time.Duration
@@ -115,6 +119,7 @@ func Default() Config {
 		Scope: Scope{
 			Labels:         []string{"cluster", "namespace", "job", catalog.LockName.Name()},
 			Holder:         "instance",
+			Histograms:     "classic",
 			ScrapeInterval: 30 * time.Second,
 		},
 		Thresholds: Thresholds{
@@ -201,6 +206,7 @@ func (s Scope) validate() error {
 		check{"scope.holder", isLabel(s.Holder), fmt.Sprintf("%q is not a label name", s.Holder)},
 		check{"scope.holder", !slices.Contains(s.Labels, s.Holder), fmt.Sprintf("%q is among scope.labels, so that every replica would be a lock of its own", s.Holder)},
 		check{"scope.selector", selectorErr == nil, fmt.Sprintf("%q is not a list of matchers such as team=\"shop\"", s.Selector)},
+		check{"scope.histograms", s.knowsHistograms(), fmt.Sprintf("%q is no form of histograms; use classic, native or both", s.Histograms)},
 		check{"scope.scrapeInterval", s.ScrapeInterval >= time.Second, fmt.Sprintf("%s is shorter than 1s", s.ScrapeInterval)},
 	)
 }
@@ -249,6 +255,18 @@ func isWebURL(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
+
+// forms are the forms of histograms by their names.
+var forms = map[string]query.Histograms{
+	"": query.ClassicHistograms, "classic": query.ClassicHistograms, "native": query.NativeHistograms, "both": query.BothHistograms,
+}
+
+func (s Scope) knowsHistograms() bool {
+	_, known := forms[s.Histograms]
+	return known
+}
+
+func (s Scope) histograms() query.Histograms { return forms[s.Histograms] }
 
 // matchers reads the selector.
 func (s Scope) matchers() ([]query.Matcher, error) {

@@ -116,11 +116,11 @@ func (q queries) renewals() *timeseries.PanelBuilder {
 func (q queries) renewalDuration() *timeseries.PanelBuilder {
 	return linePanel(about{
 		id: panel.RenewalDuration, title: "Time that renewals took",
-		description: "Half of the renewals took less than p50, all but one in a hundred less than p99. A renewal that takes as long as " +
-			"is left of the lease loses the lock: look at the backend and at pauses of the process.",
+		description: "The average time that a renewal takes. A renewal that takes as long as is left of the lease loses the lock: look at " +
+			"the backend and at pauses of the process." + q.whyNoQuantile(),
 		unit: units.Seconds, noValue: "no elector says how long renewals take", width: 12, height: 8,
 		steps:   plain(),
-		targets: q.halfAndNearlyAll(catalog.RenewalDuration),
+		targets: q.durations(catalog.RenewalDuration),
 	}).
 		Min(0)
 }

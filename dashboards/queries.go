@@ -84,6 +84,7 @@ func (q queries) scoped() (queries, error) {
 			q.locks.TargetMatchers = append(q.locks.TargetMatchers, q.chosen(l))
 		}
 	}
+	q.locks.Histograms = scope.histograms()
 	q.facts = query.Facts{Scope: q.locks, Limits: q.cfg.limits()}
 	// Alerts have the labels of the scope and not those of the selector.
 	for _, l := range scope.Labels {
@@ -142,13 +143,23 @@ func (q queries) ranked(op string, n int, e query.Expr) query.Expr {
 	return query.Call(op, query.Number(float64(n)), e)
 }
 
-// halfAndNearlyAll are two quantiles of a duration, with exemplars.
-func (q queries) halfAndNearlyAll(m *catalog.Metric) []target {
-	return []target{
-		{ref: "P50", expr: q.facts.Quantile(0.5, m, rateInterval), legend: "p50 " + q.legend},
-		{ref: "P99", expr: q.facts.Quantile(0.99, m, rateInterval), legend: "p99 " + q.legend, exemplars: true},
+// durations are the average of a duration, with exemplars where one lock is
+// shown, and what nearly all took where native histograms say so.
+func (q queries) durations(m *catalog.Metric) []target {
+	average := q.facts.Average(m, rateInterval)
+	if q.oneLock && q.facts.Histograms != query.NativeHistograms {
+		// Exemplars belong to buckets, which the average does not read.
+		average = query.Op(average, "and", query.Op(q.locks.By("sum", query.Over("rate", q.locks.Bucket(m), rateInterval)), ">=", query.Number(0)))
 	}
+	all := []target{{ref: "Average", expr: average, legend: "average " + q.legend, exemplars: q.oneLock}}
+	if q.native() {
+		all = append(all, target{ref: "P99", expr: q.facts.Quantile(0.99, m, rateInterval), legend: "p99 " + q.legend, exemplars: true})
+	}
+	return all
 }
+
+// native: panels read native histograms, whose quantiles are exact enough.
+func (q queries) native() bool { return q.facts.Histograms != query.ClassicHistograms }
 
 // perMinute is the rate of a counter over all locks that are shown, split by
 // a label unless that is empty.

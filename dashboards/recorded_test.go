@@ -118,9 +118,8 @@ func troubledLocks() []lock {
 	late.more["leader_lease_duration_seconds"] = "60x40"
 	late.more["leader_lease_headroom_seconds"] = "3x40"
 	late.more["leader_lease_overruns_total"] = "0x40"
-	for _, le := range []string{"0.5", "2.5", "+Inf"} {
-		late.more[`leader_execution_duration_seconds_bucket|,le="`+le+`"`] = "0+1x40"
-	}
+	late.more["leader_execution_duration_seconds_count"] = "0+1x40"
+	late.more["leader_execution_duration_seconds_sum"] = "0+2x40"
 	late.more[`leader_execution_failures_total|,cause="error"`] = "0+1x40"
 	late.more[`leader_execution_failures_total|,cause="panic"`] = "0x38 1x2"
 	gone := lock{name: "gone", mode: "run", active: [2]string{off, "1x30 0x10"}, more: usage("0x39 1", "0x39 1")}

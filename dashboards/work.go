@@ -24,20 +24,32 @@ func (q queries) work() row {
 func (q queries) execution() *timeseries.PanelBuilder {
 	return ranking(linePanel(about{
 		id: panel.Execution, title: "Duration of runs against the lease",
-		description: "Half of the runs of each lock are faster than p50, all but one in a hundred than p99; the dashed red line is its " +
-			"lease. Estimated within coarse buckets: whether a run came near its lease is exact in the panels about leases. Held leaderships are left out.",
+		description: "The average duration of runs of each lock; the dashed red line is its lease. Whether a single run came near its lease " +
+			"is exact in the panels about leases. Held leaderships are left out." + q.whyNoQuantile(),
 		unit: units.Seconds, noValue: "no run ended", width: 8, height: 8,
-		steps: plain(),
-		targets: []target{
-			{ref: "P50", expr: q.most(q.facts.RunQuantile(0.5, rateInterval)), legend: "p50 " + q.legend},
-			{ref: "P99", expr: q.most(q.facts.RunQuantile(0.99, rateInterval)), legend: "p99 " + q.legend, exemplars: !q.facts.Recorded},
-			{ref: "Lease", expr: q.least(q.facts.RunLease()), legend: "lease " + q.legend},
-		},
+		steps:   plain(),
+		targets: q.runs(),
 	}), "max").
 		Min(0).
 		OverrideByQuery("Lease", []dashboard.DynamicConfigValue{
 			fixed(red), property("custom.lineStyle", map[string]any{"fill": "dash", "dash": []int{10, 10}}),
 		})
+}
+
+func (q queries) runs() []target {
+	all := []target{{ref: "Average", expr: q.most(q.facts.RunAverage(rateInterval)), legend: "average " + q.legend}}
+	if q.native() {
+		all = append(all, target{ref: "P99", expr: q.most(q.facts.RunQuantile(0.99, rateInterval)), legend: "p99 " + q.legend, exemplars: !q.facts.Recorded})
+	}
+	return append(all, target{ref: "Lease", expr: q.least(q.facts.RunLease()), legend: "lease " + q.legend})
+}
+
+// whyNoQuantile is for readers who look for one.
+func (q queries) whyNoQuantile() string {
+	if q.native() {
+		return ""
+	}
+	return " Quantiles are shown where scope.histograms is native or both: classic buckets are too wide for them."
 }
 
 func (q queries) failures() *timeseries.PanelBuilder {

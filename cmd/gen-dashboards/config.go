@@ -86,6 +86,7 @@ func (c config) boards() dashboards.Config {
 	b.RunbookURL, b.Recording = c.Alerts.RunbookBaseURL, c.Recording
 	b.Scope = dashboards.Scope{
 		Labels: c.Scope.Labels, Holder: c.Scope.Holder, Selector: c.Scope.Selector, ScrapeInterval: time.Duration(c.Scope.ScrapeInterval), MetricPrefix: c.Scope.MetricPrefix,
+		Histograms: string(c.Scope.Histograms),
 	}
 	backend := c.Alerts.BackendErrors
 	b.Thresholds.ErrorShare, b.Thresholds.ErrorShareCritical = backend.Warning.Share, backend.Critical.Share

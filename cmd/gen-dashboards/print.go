@@ -87,7 +87,7 @@ var comments = map[string]string{
 	"scope.selector":       "Restricts everything to matching series, as in team=\"shop\".",
 	"scope.metricPrefix":   "Prefix or namespace that the exporter puts before every metric name, as in shop_; mostly empty.",
 	"scope.scrapeInterval": "Time between two samples of a series. The rules for 15s to 60s are the same and hold for all of them.",
-	"scope.histograms":     "Form of histograms that rules read: classic, which every server reads; native; or both. VictoriaMetrics\nrefuses rules that read native ones.",
+	"scope.histograms":     "Form of histograms that rules and panels read: classic, which every server reads; native; or both. VictoriaMetrics\nrefuses rules that read native ones.",
 
 	"recording": "true: rules record one series per lock, which the overview reads in place of those of every replica. For hundreds of locks.",
 

@@ -253,23 +253,30 @@ func (f Facts) Won() Expr {
 	return f.Held(Op(f.Increased(catalog.Acquired, f.RateWindow), ">", Number(0.5)))
 }
 
-// Quantile of a histogram per lock, classic buckets first; missing where
-// nothing was observed.
+// Quantile of a native histogram per lock; missing where nothing was observed.
+// Classic buckets are too wide: what is estimated within one may be several
+// times too great.
 func (f Facts) Quantile(phi float64, m *catalog.Metric, window string) Expr {
-	classic := By("sum", append(slices.Clone(f.Labels), "le"), Over("rate", f.Bucket(m), window))
 	native := f.By("sum", Over("rate", f.Metric(m), window))
-	either := f.Histograms.Either(Call("histogram_quantile", Number(phi), classic), Call("histogram_quantile", Number(phi), native))
-	return Op(either, ">=", Number(0)) // drops NaN
+	return Op(Call("histogram_quantile", Number(phi), native), ">=", Number(0)) // drops NaN
 }
 
-// RunQuantile is a quantile of the duration of runs; held leaderships are left
-// out. Recorded ones are taken over the shortest window, and the greatest of
-// them in this one is meant.
+// RunQuantile is a quantile of the duration of runs, and RunAverage the average;
+// held leaderships are left out. Recorded ones are taken over the shortest
+// window, and the greatest of them in this one is meant.
 func (f Facts) RunQuantile(phi float64, window string) Expr {
 	if f.Recorded {
 		return f.mostOf(f.recordedQuantile(phi), window)
 	}
 	return f.Run(f.Quantile(phi, catalog.ExecutionDuration, window))
+}
+
+// RunAverage is explained at [Facts.RunQuantile].
+func (f Facts) RunAverage(window string) Expr {
+	if f.Recorded {
+		return f.mostOf(f.recordedAverage(), window)
+	}
+	return f.Run(f.Average(catalog.ExecutionDuration, window))
 }
 
 // State is the number of the worst that can be said of a lock; see

@@ -83,6 +83,10 @@ func (f Facts) RecordedWon() string {
 	return recordedName("lock_mode", catalog.Acquired, "increase"+f.RateWindow)
 }
 
+func (f Facts) recordedAverage() string {
+	return recordedName("lock", catalog.ExecutionDuration, "avg_rate"+f.RateWindow)
+}
+
 func (f Facts) recordedQuantile(phi float64) string {
 	return recordedName("lock", catalog.ExecutionDuration, "p"+strconv.Itoa(int(100*phi))+"_rate"+f.RateWindow)
 }
@@ -157,7 +161,7 @@ func (f Facts) lockRecordings() []Recording {
 	window := f.RateWindow
 	failures := append(slices.Clone(f.Labels), causeLabel())
 	work := f.WorkAfterLoss(window)
-	return []Recording{
+	all := []Recording{
 		lock(RecordedActive, f.byMode(f.Active()), modeLabel()),
 		lock(RecordedLeading, f.Leading(), f.Holder),
 		lock(RecordedFamily, f.Families(), FamilyLabel),
@@ -179,9 +183,12 @@ func (f Facts) lockRecordings() []Recording {
 		lock(f.recordedErrors(), f.Errors()),
 		lock(f.recordedErrorShare(), f.ErrorShare()),
 		lock(f.RecordedWon(), f.byMode(f.Increased(catalog.Acquired, window)), modeLabel()),
-		lock(f.recordedQuantile(0.5), f.RunQuantile(0.5, window)),
-		lock(f.recordedQuantile(0.99), f.RunQuantile(0.99, window)),
+		lock(f.recordedAverage(), f.RunAverage(window)),
 	}
+	if f.Histograms != ClassicHistograms {
+		all = append(all, lock(f.recordedQuantile(0.99), f.RunQuantile(0.99, window)))
+	}
+	return all
 }
 
 // judgements rest on the recordings of single facts.
