@@ -323,3 +323,22 @@ func TestAlertsAreListedWithWhatTheyAreAbout(t *testing.T) {
 		t.Errorf("want -, got +\n%s", diff)
 	}
 }
+
+// Of many locks some have no tile, and a tile says how many.
+func TestATileCountsTheLocksThatHaveNone(t *testing.T) {
+	var locks []lock
+	for i := range 20 {
+		locks = append(locks, lock{name: fmt.Sprintf("l%d", i), mode: "hold", active: [2]string{on, off}})
+		if i != tiles-1 && i != tiles && i != 19 {
+			continue
+		}
+		var want []float64
+		if left := len(locks) - tiles; left > 0 {
+			want = []float64{float64(left)}
+		}
+		b := decoded(t, overview(t)).panel(panel.Leaders)
+		if diff := cmp.Diff(want, ask(t, allChosen(b.expr("More")), locks...)); diff != "" {
+			t.Errorf("%d locks: want -, got +\n%s", len(locks), diff)
+		}
+	}
+}

@@ -123,9 +123,13 @@ func (q queries) leaders() *stat.PanelBuilder {
 			"may still pass. A lock taken for single runs is running or idle, and idle is normal. Of many locks, those in trouble come first " +
 			"and some of the others are left out; the table has all of them and says who leads.",
 		unit: units.Short, noValue: "no lock is reported: is the instrumentation built in, and scraped?", width: 24, height: 5,
-		steps:   plain(),
-		targets: []target{{expr: q.ranked("topk", tiles, q.located(q.facts.State())), legend: q.legend}},
+		steps: plain(),
+		targets: []target{
+			{expr: q.ranked("topk", tiles, q.located(q.facts.State())), legend: q.legend},
+			{ref: "More", expr: query.Op(query.Op(countAll(q.facts.Active()), "-", query.Number(tiles)), ">", query.Number(0)), legend: "more locks: see the table"},
+		},
 	}).
+		OverrideByQuery("More", []dashboard.DynamicConfigValue{property("mappings", []dashboard.ValueMapping{}), fixed(unseen)}).
 		Mappings([]dashboard.ValueMapping{stateWords()}).
 		WithOverride(dashboard.MatcherConfig{Id: "byRegexp", Options: ".*"}, []dashboard.DynamicConfigValue{
 			property("links", []any{q.lockLink("${__field.labels."+catalog.LockName.Name()+":percentencode}", "${__field.labels."+whereLabel+"}")}),

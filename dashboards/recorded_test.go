@@ -53,7 +53,7 @@ func TestRecordedPanelsShowWhatOthersShow(t *testing.T) {
 }
 
 // notThere are queries of things that the locks of the test do not have.
-var notThere = []string{"Regressed", "Native", "Alert firing", "Replica started"}
+var notThere = []string{"More", "Regressed", "Native", "Alert firing", "Replica started"}
 
 func TestTheRecordedTimelineShowsTheLocksThatMoved(t *testing.T) {
 	var locks []lock
