@@ -4,6 +4,7 @@ package dashboards
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
@@ -54,7 +55,8 @@ func (q queries) build(p page, rows ...row) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dashboard %s: %w", p.Title, err)
 	}
-	return finish.JSON(built)
+	finished, err := finish.JSON(built)
+	return showVariables(finished), err
 }
 
 func (q queries) board(p page) *dashboard.DashboardBuilder {
@@ -75,7 +77,7 @@ func (q queries) board(p page) *dashboard.DashboardBuilder {
 		Icon("dashboard").Tooltip("The same time range").Url("/d/" + p.other.UID).KeepTime(true))
 	if c.RunbookURL != "" {
 		b.Link(dashboard.NewDashboardLinkBuilder("Runbooks").Type(dashboard.DashboardLinkTypeLink).
-			Icon("doc").Tooltip("What each alert means and what to do").Url(c.RunbookURL).TargetBlank(true))
+			Icon("doc").Tooltip("What each alert means and what to do").Url(strings.ReplaceAll(c.RunbookURL, "$", "%24")).TargetBlank(true))
 	}
 	return b
 }
@@ -104,7 +106,7 @@ func (q queries) labelVariable(label string, earlier []string, description strin
 // variable offers the values of a label that go with the earlier choices. It
 // asks leader_elector_info, the smallest metric that every lock has.
 func (q queries) variable(label string, earlier []string, description string) *dashboard.QueryVariableBuilder {
-	selector, _ := q.cfg.Scope.matchers() // checked by newQueries
+	selector, _ := q.cfg.Scope.printed() // checked by newQueries
 	for _, l := range earlier {
 		selector = append(selector, q.chosen(l))
 	}

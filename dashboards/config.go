@@ -4,12 +4,14 @@
 package dashboards
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -43,11 +45,13 @@ type Config struct {
 	Title string `yaml:"title"`
 	// Lock is the dashboard of one lock.
 	Lock Identity `yaml:"lock"`
-	// Tags help to find the dashboards; there may be none.
+	// Tags help to find the dashboards; there may be none, but none is empty.
 	Tags []string `yaml:"tags"`
-	// Refresh is the time between two reloads, such as 30s; empty for none.
+	// Refresh is the time between two reloads in one unit, such as 30s, 5m or
+	// 1h; at least 5s, as Grafana's own setting demands; empty for none.
 	Refresh string `yaml:"refresh"`
-	// From and To are the time range shown first, in Grafana's notation.
+	// From and To are the time range shown first, in Grafana's notation, such as
+	// now-3h or now-1d/d. From lies before To.
 	From string `yaml:"from"`
 	To   string `yaml:"to"`
 	// Timezone is utc, browser, or a name such as Europe/Berlin.
@@ -141,11 +145,9 @@ func Default() Config {
 }
 
 var (
-	uidPattern     = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`)
-	labelPattern   = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
-	refreshPattern = regexp.MustCompile(`^([1-9][0-9]*(ms|s|m|h|d))?$`)
-	timePattern    = regexp.MustCompile(`^now([+-][1-9][0-9]*[smhdwMy])?(/[smhdwMy])?$`)
-	legendPattern  = regexp.MustCompile(`\{\{\s*(.*?)\s*\}\}`)
+	uidPattern    = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`)
+	labelPattern  = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
+	legendPattern = regexp.MustCompile(`\{\{\s*(.*?)\s*\}\}`)
 )
 
 // A KeyError is a setting that cannot work.
@@ -159,33 +161,31 @@ type KeyError struct {
 // Error names the key first.
 func (e *KeyError) Error() string { return e.Key + ": " + e.Problem }
 
-// Validate reports the first setting that cannot work, as a [*KeyError].
+// Validate reports every setting that cannot work, as [*KeyError] joined by
+// [errors.Join].
 func (c Config) Validate() error {
-	if err := c.Scope.validate(); err != nil {
-		return err
-	}
 	var named []string
 	for _, m := range legendPattern.FindAllStringSubmatch(c.legend(), -1) {
 		named = append(named, m[1])
 	}
 	foreign := slices.DeleteFunc(slices.Clone(named), func(l string) bool { return slices.Contains(c.Scope.Labels, l) })
-	return firstProblem(
+	checks := append(c.Scope.checks(), c.timeChecks()...)
+	return problems(append(checks,
 		check{"thresholds", c.Thresholds.valid(), "ratios must lie between 0 and 1, windows must be positive"},
-		check{"uid", uidPattern.MatchString(c.UID), fmt.Sprintf("%q is not 1 to 40 letters, digits, - or _", c.UID)},
-		check{"title", c.Title != "", "must not be empty"},
-		check{"lock.uid", uidPattern.MatchString(c.Lock.UID), fmt.Sprintf("%q is not 1 to 40 letters, digits, - or _", c.Lock.UID)},
+		check{"uid", uidPattern.MatchString(c.UID), fmt.Sprintf("%q is no uid; use 1 to 40 letters, digits, - and _", c.UID)},
+		check{"title", isTitle(c.Title), "must not be empty, Grafana refuses a dashboard without a title"},
+		check{"title", !variables.MatchString(c.Title), fmt.Sprintf(readsAsVariable, c.Title)},
+		check{"lock.title", !variables.MatchString(c.Lock.Title), fmt.Sprintf(readsAsVariable, c.Lock.Title)},
+		check{"lock.uid", uidPattern.MatchString(c.Lock.UID), fmt.Sprintf("%q is no uid; use 1 to 40 letters, digits, - and _", c.Lock.UID)},
 		check{"lock.uid", c.Lock.UID != c.UID, "is that of the overview; Grafana refuses two dashboards with one uid"},
-		check{"lock.title", c.Lock.Title != "" && c.Lock.Title != c.Title, "must not be empty, nor the overview's"},
-		check{"refresh", refreshPattern.MatchString(c.Refresh), fmt.Sprintf("%q is not a time such as 30s", c.Refresh)},
-		check{"from", timePattern.MatchString(c.From), fmt.Sprintf("%q is not a time such as now-3h", c.From)},
-		check{"to", timePattern.MatchString(c.To), fmt.Sprintf("%q is not a time such as now", c.To)},
-		check{"timezone", c.Timezone != "", "must not be empty; utc is a good choice"},
-		check{"legend", slices.Contains(named, catalog.LockName.Name()), fmt.Sprintf("%q does not contain {{lock_name}}", c.Legend)},
-		check{"legend", len(foreign) == 0, fmt.Sprintf("%q names %s, which scope.labels does not", c.Legend, strings.Join(foreign, ", "))},
-		check{"aliases", !c.Aliases || !slices.Contains(c.Scope.Labels, query.AliasLabel), "cannot be shown where " + query.AliasLabel + " is among scope.labels"},
-		check{"path", strings.HasPrefix(c.Path, "/"), fmt.Sprintf("%q is not an absolute path", c.Path)},
-		check{"runbookURL", c.RunbookURL == "" || isWebURL(c.RunbookURL), fmt.Sprintf("%q is not an http or https URL", c.RunbookURL)},
-	)
+		check{"lock.title", isTitle(c.Lock.Title) && c.Lock.Title != c.Title, "must not be empty, nor the overview's"},
+		check{"tags", !slices.ContainsFunc(c.Tags, isBlank), "one of them is empty; take it out"},
+		check{"legend", slices.Contains(named, catalog.LockName.Name()), fmt.Sprintf("%q lacks {{lock_name}}, so that a reader could not tell locks apart; add it", c.Legend)},
+		check{"legend", c.Legend == "" || len(foreign) == 0, fmt.Sprintf("%q names %s, which scope.labels lacks; add it there, or take it out here", c.Legend, strings.Join(foreign, ", "))},
+		check{"aliases", !c.Aliases || !slices.Contains(c.Scope.Labels, query.AliasLabel), query.AliasLabel + " is among scope.labels, where the column would hide it; take it out there, or use aliases: false"},
+		check{"path", strings.HasPrefix(c.Path, "/") && !strings.ContainsFunc(c.Path, unicode.IsControl), fmt.Sprintf("%q is no absolute path; begin it with /", c.Path)},
+		check{"runbookURL", c.RunbookURL == "" || isWebURL(c.RunbookURL), fmt.Sprintf("%q is no web address; begin it with https:// or leave it empty", c.RunbookURL)},
+	))
 }
 
 func (c Config) legend() string {
@@ -198,17 +198,17 @@ func (c Config) legend() string {
 	return "{{lock_name}}"
 }
 
-func (s Scope) validate() error {
+func (s Scope) checks() []check {
 	_, selectorErr := s.matchers()
-	return firstProblem(
-		check{"scope.labels", slices.Contains(s.Labels, catalog.LockName.Name()), "must contain lock_name, or locks cannot be told apart"},
-		check{"scope.labels", isSet(s.Labels), "must be different names of letters, digits and _, and none of datasource, le or __name"},
-		check{"scope.holder", isLabel(s.Holder), fmt.Sprintf("%q is not a label name", s.Holder)},
-		check{"scope.holder", !slices.Contains(s.Labels, s.Holder), fmt.Sprintf("%q is among scope.labels, so that every replica would be a lock of its own", s.Holder)},
-		check{"scope.selector", selectorErr == nil, fmt.Sprintf("%q is not a list of matchers such as team=\"shop\"", s.Selector)},
-		check{"scope.histograms", s.knowsHistograms(), fmt.Sprintf("%q is no form of histograms; use classic, native or both", s.Histograms)},
-		check{"scope.scrapeInterval", s.ScrapeInterval >= time.Second, fmt.Sprintf("%s is shorter than 1s", s.ScrapeInterval)},
-	)
+	return []check{
+		{"scope.labels", slices.Contains(s.Labels, catalog.LockName.Name()), "lock_name is missing, so that locks could not be told apart; add it"},
+		{"scope.labels", isSet(s.Labels), "must be different names of letters, digits and _, and none of datasource, le or __name"},
+		{"scope.holder", isLabel(s.Holder), fmt.Sprintf("%q is no label name; use the label that tells replicas apart, such as instance or pod", s.Holder)},
+		{"scope.holder", !slices.Contains(s.Labels, s.Holder), fmt.Sprintf("%q is among scope.labels, so that every replica would be a lock of its own; take it out there", s.Holder)},
+		{"scope.selector", selectorErr == nil, fmt.Sprintf("%q is no list of matchers; write it as in team=\"shop\"", s.Selector)},
+		{"scope.histograms", s.knowsHistograms(), fmt.Sprintf("%q is no form of histograms; use classic, native or both", s.Histograms)},
+		{"scope.scrapeInterval", s.ScrapeInterval >= time.Second, fmt.Sprintf("%s is shorter than Grafana's least step; use at least 1s", s.ScrapeInterval)},
+	}
 }
 
 func (t Thresholds) valid() bool {
@@ -226,14 +226,26 @@ type check struct {
 	problem string
 }
 
-func firstProblem(checks ...check) error {
+// problems are those of the checks that failed, one for each key.
+func problems(checks []check) error {
+	var bad []error
+	reported := map[string]bool{}
 	for _, c := range checks {
-		if !c.ok {
-			return &KeyError{Key: c.key, Problem: c.problem}
+		if !c.ok && !reported[c.key] {
+			bad = append(bad, &KeyError{Key: c.key, Problem: c.problem})
+			reported[c.key] = true
 		}
 	}
-	return nil
+	return errors.Join(bad...)
 }
+
+func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
+
+func isTitle(s string) bool { return !isBlank(s) && !strings.ContainsFunc(s, unicode.IsControl) }
+
+// readsAsVariable is what is wrong with a title that other dashboards' links
+// would show with a part replaced.
+const readsAsVariable = "%q has what Grafana reads as a variable; write it without $name and [[name]]"
 
 // isLabel refuses what a variable of the dashboard cannot be called: Grafana's
 // own begin with __, and datasource is taken.

@@ -1,5 +1,7 @@
 package dashboards
 
+import "strings"
+
 // provider is one entry of a dashboard provisioning file, in the order of
 // Grafana's documentation.
 type provider struct {
@@ -28,8 +30,12 @@ func Provisioning(cfg Config) ([]byte, error) {
 		APIVersion int        `yaml:"apiVersion"`
 		Providers  []provider `yaml:"providers"`
 	}{1, []provider{{
-		Name: "leaderscope", OrgID: 1, Folder: cfg.Folder, Type: "file",
+		Name: "leaderscope", OrgID: 1, Folder: literally(cfg.Folder), Type: "file",
 		UpdateIntervalSeconds: 30,
-		Options:               options{Path: cfg.Path},
+		Options:               options{Path: literally(cfg.Path)},
 	}}})
 }
+
+// literally writes a text where Grafana expands environment variables.
+// Source: pkg/services/provisioning/values/values.go of Grafana.
+func literally(text string) string { return strings.ReplaceAll(text, "$", "$$") }

@@ -66,7 +66,7 @@ func (q queries) scoped() (queries, error) {
 		return queries{}, err
 	}
 	scope := q.cfg.Scope
-	selector, err := scope.matchers()
+	selector, err := scope.printed()
 	if err != nil {
 		return queries{}, err
 	}
