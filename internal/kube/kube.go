@@ -4,10 +4,12 @@
 package kube
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // Object names an object and says what is attached to it.
@@ -52,37 +54,32 @@ type KeyError struct {
 // Error names the key first.
 func (e *KeyError) Error() string { return e.Key + ": " + e.Problem }
 
-// Validate reports the first thing that the API server would refuse, as a
-// [*KeyError].
+// Validate reports everything that the API server would refuse, as
+// [*KeyError] joined by [errors.Join].
 func (o Object) Validate() error {
-	switch {
-	case len(o.Name) > 253 || !subdomain.MatchString(o.Name):
-		return &KeyError{"name", fmt.Sprintf("%q is no name of an object; use small letters, digits and -", o.Name)}
-	case o.Namespace != "" && (len(o.Namespace) > 63 || !dnsLabel.MatchString(o.Namespace)):
-		return &KeyError{"namespace", fmt.Sprintf("%q is no namespace; use small letters, digits and -", o.Namespace)}
+	var bad []error
+	require := func(ok bool, key, format string, args ...any) {
+		if !ok {
+			bad = append(bad, &KeyError{key, fmt.Sprintf(format, args...)})
+		}
 	}
-	if err := ValidLabels(o.Labels); err != nil {
-		return &KeyError{"labels", err.Error()}
+	require(len(o.Name) <= 253 && subdomain.MatchString(o.Name), "name", "%q is no name of an object; use at most 253 small letters, digits, - and dots", o.Name)
+	require(o.Namespace == "" || len(o.Namespace) <= 63 && dnsLabel.MatchString(o.Namespace), "namespace", "%q is no namespace; use at most 63 small letters, digits and -", o.Namespace)
+	for _, name := range slices.Sorted(maps.Keys(o.Labels)) {
+		require(isName(name), "labels", "%q is no name of a label; use letters, digits, dots, - and _", name)
+		require(labelValue.MatchString(o.Labels[name]), "labels", "%q is no value of the label %s; use at most 63 letters, digits, dots, - and _", o.Labels[name], name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Annotations)) {
-		if !labelName.MatchString(name) {
-			return &KeyError{"annotations", fmt.Sprintf("%q is no name of an annotation", name)}
-		}
+		require(isName(name), "annotations", "%q is no name of an annotation; use letters, digits, dots, - and _", name)
 	}
-	return nil
+	return errors.Join(bad...)
 }
 
-// ValidLabels reports the first label that the API server would refuse.
-func ValidLabels(labels map[string]string) error {
-	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		if !labelName.MatchString(name) {
-			return fmt.Errorf("%q is no name of a label", name)
-		}
-		if value := labels[name]; !labelValue.MatchString(value) {
-			return fmt.Errorf("%q is no value of the label %s; use up to 63 letters, digits, dots, - and _", value, name)
-		}
-	}
-	return nil
+// isName checks the name of a label or of an annotation, whose prefix is that
+// of a domain.
+func isName(name string) bool {
+	prefix, _, prefixed := strings.Cut(name, "/")
+	return labelName.MatchString(name) && (!prefixed || len(prefix) <= 253)
 }
 
 // braces are runs that Helm would read, with the braces beside them.
