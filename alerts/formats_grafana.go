@@ -3,6 +3,7 @@ package alerts
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -42,24 +43,21 @@ func DefaultGrafanaManaged() GrafanaManaged {
 // maxRuleUID is Grafana's limit.
 const maxRuleUID = 40
 
+var datasourceUID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`)
+
 var uidPart = regexp.MustCompile(`^[a-z0-9_-]+$`)
 
-// Validate reports the first setting that cannot work, key first.
+// Validate reports every setting that cannot work, as [*KeyError] joined by
+// [errors.Join].
 func (g GrafanaManaged) Validate() error {
-	longest := len("RedactionKeyMismatch-warning")
-	switch {
-	case !regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`).MatchString(g.DatasourceUID):
-		return fmt.Errorf("datasourceUID: %q is no uid; use at most 40 letters, digits, - and _", g.DatasourceUID)
-	case g.OrgID < 1:
-		return fmt.Errorf("orgID: %d is no organisation; the first is 1", g.OrgID)
-	case strings.TrimSpace(g.Folder) == "":
-		return fmt.Errorf("folder: must not be empty, Grafana refuses rules without")
-	case g.Interval <= 0 || g.Interval%grafanaStep != 0:
-		return fmt.Errorf("interval: %s is no multiple of %s, in which Grafana evaluates", g.Interval, grafanaStep)
-	case !uidPart.MatchString(g.UIDPrefix) || len(g.UIDPrefix) > maxRuleUID-1-longest:
-		return fmt.Errorf("uidPrefix: %q is not 1 to %d small letters, digits, - and _", g.UIDPrefix, maxRuleUID-1-longest)
-	}
-	return nil
+	longest := maxRuleUID - len("-RedactionKeyMismatch-warning")
+	v := &validation{}
+	v.require(datasourceUID.MatchString(g.DatasourceUID), "datasourceUID", "%q is no uid; use 1 to 40 letters, digits, - and _", g.DatasourceUID)
+	v.require(g.OrgID >= 1, "orgID", "%d is no organisation; use 1 for the first", g.OrgID)
+	v.require(strings.TrimSpace(g.Folder) != "", "folder", "must not be empty, Grafana refuses rules without; use a name such as Leader election")
+	v.require(g.Interval > 0 && g.Interval%grafanaStep == 0, "interval", "%s is no multiple of %s, in which Grafana evaluates; use one such as 1m", g.Interval, grafanaStep)
+	v.require(uidPart.MatchString(g.UIDPrefix) && len(g.UIDPrefix) <= longest, "uidPrefix", "%q begins no uid; use 1 to %d small letters, digits, - and _", g.UIDPrefix, longest)
+	return errors.Join(v.errs...)
 }
 
 // GrafanaAlerting returns the enabled rules as a file of Grafana's alerting
@@ -77,13 +75,16 @@ func GrafanaAlerting(c Config, g GrafanaManaged) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.grafanaTexts(); err != nil {
+		return nil, err
+	}
 	times := map[string]int{}
 	for _, r := range rules {
 		times[r.Name]++
 	}
 	made := grafanaFile{APIVersion: 1}
 	for _, part := range grouped(c, rules) {
-		group := grafanaGroup{OrgID: g.OrgID, Name: part.name, Folder: g.Folder, Interval: g.interval(part.rules)}
+		group := grafanaGroup{OrgID: g.OrgID, Name: literally(part.name), Folder: literally(g.Folder), Interval: g.interval(part.rules)}
 		for _, r := range part.rules {
 			rule, err := g.rule(r, times[r.Name] > 1)
 			if err != nil {
@@ -100,6 +101,21 @@ func GrafanaAlerting(c Config, g GrafanaManaged) ([]byte, error) {
 	first := bytes.IndexByte(file, '\n') + 1
 	return slices.Insert(file, first, []byte(withoutRecordings)...), nil
 }
+
+// grafanaTexts reports the annotations of one's own that Grafana could not
+// fill in, as [*KeyError] joined by [errors.Join].
+func (c Config) grafanaTexts() error {
+	v := &validation{config: c}
+	for _, name := range sortedKeys(c.Annotations) {
+		_, err := forGrafana(c.Annotations[name])
+		v.require(err == nil, "annotations."+name, "the format grafana-alerting cannot express this: %v; leave that out of the text, or name the other formats with --format", err)
+	}
+	return errors.Join(v.errs...)
+}
+
+// literally writes a text where Grafana expands environment variables.
+// Source: pkg/services/provisioning/values/values.go of Grafana.
+func literally(text string) string { return strings.ReplaceAll(text, "$", "$$") }
 
 // grafanaStep is what intervals of Grafana are multiples of.
 const grafanaStep = model.Duration(10 * time.Second)
@@ -161,17 +177,18 @@ func (g GrafanaManaged) rule(r Rule, several bool) (grafanaRule, error) {
 	}
 	out.PanelID, _ = strconv.Atoi(r.Annotations["__panelId__"])
 	if several {
-		out.Title += " (" + strings.TrimSpace(r.Severity+" "+r.Variant) + ")"
+		out.Title += " (" + literally(strings.TrimSpace(r.Severity+" "+r.Variant)) + ")"
 	}
 	// The backend is asked for by a template, which Grafana does not expand in
 	// labels.
 	out.Labels = maps.Clone(r.Labels)
 	delete(out.Labels, backendLabel)
+	for name, value := range out.Labels {
+		out.Labels[name] = literally(value)
+	}
 	for name, text := range r.Annotations {
-		// What Grafana has no word for, such as $externalLabels, is left out: the
-		// rule is worth more than a text of its user.
-		if rewritten, err := forGrafana(text); err == nil {
-			out.Annotations[name] = rewritten
+		if out.Annotations[name], err = forGrafana(text); err != nil {
+			return grafanaRule{}, fmt.Errorf("annotation %s: %w", name, err)
 		}
 	}
 	return out, nil

@@ -1,71 +1,185 @@
 package alerts
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
-	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"text/template/parse"
 )
 
-var (
-	dollarValue  = regexp.MustCompile(`\$value\b`)
-	dollarLabels = regexp.MustCompile(`\$labels\b`)
-)
-
 // forGrafana rewrites a template of Prometheus. The value is that of a query
-// among several there, and variables are fields: Grafana takes a dollar in
-// these files for one of its environment variables, in some versions and some
-// fields.
+// among several there. Which dollars of an annotation stand for environment
+// variables differs between the versions of Grafana, so none is left that one
+// of them could read as such: labels and values are fields, and a dollar in a
+// text is written by its number. The error says what Grafana has no word for.
 func forGrafana(text string) (string, error) {
-	text = dollarLabels.ReplaceAllString(dollarValue.ReplaceAllString(text, ".Values.query.Value"), ".Labels")
+	// Prometheus declares the same variables.
+	const declared = "{{$labels := 0}}{{$externalLabels := 0}}{{$externalURL := 0}}{{$value := 0}}"
 	tree := parse.New("annotation")
 	tree.Mode = parse.SkipFuncCheck
-	if _, err := tree.Parse(text, "", "", map[string]*parse.Tree{}); err != nil {
+	trees := map[string]*parse.Tree{}
+	if _, err := tree.Parse(declared+text, "", "", trees); err != nil {
 		return "", err
 	}
-	if inner := shadowed(tree.Root, false); inner != "" {
-		return "", fmt.Errorf("%s is used within a block, where Grafana would not find it; use it outside", inner)
+	r := &rewriting{source: declared + text, from: len(declared)}
+	for _, t := range trees {
+		r.node(t.Root, t != tree)
 	}
-	return text, nil
+	return r.done()
 }
 
-// shadowed finds a field of the alert where the dot is something else.
-func shadowed(n parse.Node, inBlock bool) string {
+// rewriting collects changes of a template by their places.
+type rewriting struct {
+	source string
+	from   int // where the template begins
+	edits  []edit
+	err    error
+}
+
+type edit struct {
+	start, end int
+	text       string
+}
+
+// done applies the changes.
+func (r *rewriting) done() (string, error) {
+	if r.err != nil {
+		return "", r.err
+	}
+	slices.SortFunc(r.edits, func(a, b edit) int { return a.start - b.start })
+	var out strings.Builder
+	at := r.from
+	for _, e := range r.edits {
+		out.WriteString(r.source[at:e.start])
+		out.WriteString(e.text)
+		at = e.end
+	}
+	out.WriteString(r.source[at:])
+	return out.String(), nil
+}
+
+// replace changes what is written at a place, which must be as expected.
+func (r *rewriting) replace(start int, old, text string) {
+	if start < 0 || !strings.HasPrefix(r.source[start:], old) {
+		r.err = fmt.Errorf("%s is written in a way that cannot be rewritten", old)
+		return
+	}
+	r.edits = append(r.edits, edit{start, start + len(old), text})
+}
+
+// node rewrites a part of the template. Within a block the dot is not the
+// alert, which $ is everywhere.
+func (r *rewriting) node(n parse.Node, inBlock bool) {
 	switch n := n.(type) {
 	case *parse.ListNode:
-		for _, child := range nodesOf(n) {
-			if found := shadowed(child, inBlock); found != "" {
-				return found
+		if n != nil {
+			for _, child := range n.Nodes {
+				r.node(child, inBlock)
 			}
 		}
+	case *parse.TextNode:
+		for i, c := range n.Text {
+			if c == '$' {
+				r.replace(int(n.Pos)+i, "$", `{{ "\x24" }}`)
+			}
+		}
+	case *parse.StringNode:
+		r.text(n)
 	case *parse.ActionNode:
-		return shadowed(n.Pipe, inBlock)
+		r.node(n.Pipe, inBlock)
 	case *parse.PipeNode:
-		for _, c := range n.Cmds {
-			for _, arg := range c.Args {
-				if found := shadowed(arg, inBlock); found != "" {
-					return found
-				}
+		if n != nil {
+			for _, c := range n.Cmds {
+				r.node(c, inBlock)
 			}
 		}
-	case *parse.FieldNode:
-		if inBlock && (n.Ident[0] == "Labels" || n.Ident[0] == "Values") {
-			return "." + n.Ident[0]
+	case *parse.CommandNode:
+		for _, arg := range n.Args {
+			r.node(arg, inBlock)
 		}
+	case *parse.ChainNode:
+		r.node(n.Node, inBlock)
+	case *parse.TemplateNode:
+		r.node(n.Pipe, inBlock)
 	case *parse.IfNode:
-		return cmp.Or(shadowed(n.Pipe, inBlock), shadowed(n.List, inBlock), shadowed(n.ElseList, inBlock))
+		r.branch(&n.BranchNode, inBlock, inBlock)
 	case *parse.WithNode:
-		return cmp.Or(shadowed(n.Pipe, inBlock), shadowed(n.List, true), shadowed(n.ElseList, inBlock))
+		r.branch(&n.BranchNode, inBlock, true)
 	case *parse.RangeNode:
-		return cmp.Or(shadowed(n.Pipe, inBlock), shadowed(n.List, true), shadowed(n.ElseList, inBlock))
+		r.branch(&n.BranchNode, inBlock, true)
+	case *parse.VariableNode:
+		r.variable(n, inBlock)
+	case *parse.FieldNode:
+		r.field(n, inBlock)
 	}
-	return ""
 }
 
-// nodesOf a list that may be missing.
-func nodesOf(l *parse.ListNode) []parse.Node {
-	if l == nil {
-		return nil
+func (r *rewriting) branch(n *parse.BranchNode, inBlock, below bool) {
+	r.node(n.Pipe, inBlock)
+	r.node(n.List, below)
+	r.node(n.ElseList, inBlock)
+}
+
+func (r *rewriting) text(n *parse.StringNode) {
+	if !strings.Contains(n.Text, "$") {
+		return
 	}
-	return l.Nodes
+	quoted := n.Quoted
+	if strings.HasPrefix(quoted, "`") {
+		quoted = strconv.Quote(n.Text)
+	}
+	r.replace(int(n.Pos), n.Quoted, strings.ReplaceAll(quoted, "$", `\x24`))
+}
+
+// variable rewrites those that Prometheus declares; others are the template's
+// own. The place of one with fields is that of the first field.
+func (r *rewriting) variable(n *parse.VariableNode, inBlock bool) {
+	alert := ""
+	if inBlock {
+		alert = "$"
+	}
+	start := int(n.Pos)
+	if len(n.Ident) > 1 {
+		start -= len(n.Ident[0])
+	}
+	switch n.Ident[0] {
+	case "$labels":
+		r.replace(start, n.Ident[0], alert+".Labels")
+	case "$value":
+		r.replace(start, n.Ident[0], alert+".Values.query.Value")
+	case "$externalLabels":
+		r.err = errors.New("$externalLabels are unknown to Grafana")
+	case "$externalURL":
+		r.replace(start, n.Ident[0], "externalURL")
+	case "$":
+		if len(n.Ident) > 1 {
+			r.root(start, "$", n.Ident[1])
+		}
+	}
+}
+
+// field rewrites fields of the alert.
+func (r *rewriting) field(n *parse.FieldNode, inBlock bool) {
+	if inBlock {
+		return
+	}
+	start := int(n.Pos)
+	if len(n.Ident) > 1 {
+		start -= len("." + n.Ident[0])
+	}
+	r.root(start, "", n.Ident[0])
+}
+
+// root rewrites a field of what Prometheus gives to a template.
+func (r *rewriting) root(start int, prefix, name string) {
+	switch name {
+	case "Value":
+		r.replace(start, prefix+".Value", prefix+".Values.query.Value")
+	case "ExternalURL":
+		r.replace(start, prefix+".ExternalURL", "externalURL")
+	case "ExternalLabels":
+		r.err = errors.New(".ExternalLabels are unknown to Grafana")
+	}
 }

@@ -186,13 +186,27 @@ func TestNoTextForGrafanaHasADollar(t *testing.T) {
 
 func TestTemplatesBecomeGrafanas(t *testing.T) {
 	cases := map[string]struct{ in, want, problem string }{
-		"labels and the value":    {in: `{{ $labels.job }} {{ $value | humanize }}`, want: `{{ .Labels.job }} {{ .Values.query.Value | humanize }}`},
-		"a label that may lack":   {in: `{{ with $labels.job }}of {{ . }}{{ end }}`, want: `{{ with .Labels.job }}of {{ . }}{{ end }}`},
-		"a question":              {in: `{{ with query (printf "x{a=%q}" $labels.a) }}{{ . | first }}{{ end }}`, want: `{{ with query (printf "x{a=%q}" .Labels.a) }}{{ . | first }}{{ end }}`},
-		"the other side":          {in: `{{ with query "x" }}{{ else }}{{ $labels.a }}{{ end }}`, want: `{{ with query "x" }}{{ else }}{{ .Labels.a }}{{ end }}`},
-		"a condition":             {in: `{{ if $labels.a }}{{ $labels.a }}{{ end }}`, want: `{{ if .Labels.a }}{{ .Labels.a }}{{ end }}`},
-		"a label within a block":  {in: `{{ with $labels.a }}{{ $labels.b }}{{ end }}`, problem: ".Labels is used within a block, where Grafana would not find it; use it outside"},
-		"the value within a loop": {in: `{{ range query "x" }}{{ if true }}{{ printf "%f" ($value) }}{{ end }}{{ end }}`, problem: ".Values is used within a block, where Grafana would not find it; use it outside"},
+		"labels and the value":   {in: `{{ $labels.job }} {{ $value | humanize }}`, want: `{{ .Labels.job }} {{ .Values.query.Value | humanize }}`},
+		"all labels":             {in: `{{ $labels }} {{ len $labels }} {{ printf "%v" ($labels) }}`, want: `{{ .Labels }} {{ len .Labels }} {{ printf "%v" (.Labels) }}`},
+		"fields":                 {in: `{{ .Labels.job }} {{ .Value }} {{ $.Labels.job }} {{ $.Value }}`, want: `{{ .Labels.job }} {{ .Values.query.Value }} {{ $.Labels.job }} {{ $.Values.query.Value }}`},
+		"a label that may lack":  {in: `{{ with $labels.job }}of {{ . }}{{ end }}`, want: `{{ with .Labels.job }}of {{ . }}{{ end }}`},
+		"a question":             {in: `{{ with query (printf "x{a=%q}" $labels.a) }}{{ . | first }}{{ end }}`, want: `{{ with query (printf "x{a=%q}" .Labels.a) }}{{ . | first }}{{ end }}`},
+		"the other side":         {in: `{{ with query "x" }}{{ else }}{{ $labels.a }}{{ end }}`, want: `{{ with query "x" }}{{ else }}{{ .Labels.a }}{{ end }}`},
+		"a condition":            {in: `{{ if $labels.a }}{{ $labels.a }}{{ else if $value }}{{ $value }}{{ end }}`, want: `{{ if .Labels.a }}{{ .Labels.a }}{{ else if .Values.query.Value }}{{ .Values.query.Value }}{{ end }}`},
+		"a label within a block": {in: `{{ with $labels.a }}{{ $labels.b }} {{ .Value }}{{ end }}`, want: `{{ with .Labels.a }}{{ $.Labels.b }} {{ .Value }}{{ end }}`},
+		"a value within a loop":  {in: `{{ range query "x" }}{{ if true }}{{ printf "%f" ($value) }}{{ end }}{{ end }}`, want: `{{ range query "x" }}{{ if true }}{{ printf "%f" ($.Values.query.Value) }}{{ end }}{{ end }}`},
+		"a field of a result":    {in: `{{ (query "x" | first).Labels.a }} {{ (index $labels "a").b }}`, want: `{{ (query "x" | first).Labels.a }} {{ (index .Labels "a").b }}`},
+		"a variable of its own":  {in: `{{ $x := $labels.a }}{{ $x }}`, want: `{{ $x := .Labels.a }}{{ $x }}`},
+		"a template of its own":  {in: `{{ define "t" }}costs $1 {{ .Value }}{{ end }}{{ template "t" $labels }}`, want: `{{ define "t" }}costs {{ "\x24" }}1 {{ .Value }}{{ end }}{{ template "t" .Labels }}`},
+		"a dollar":               {in: `$HOME ${HOME} $$ {{- " $1 " }} {{ ` + "`${x}\\d`" + ` }}`, want: `{{ "\x24" }}HOME {{ "\x24" }}{HOME} {{ "\x24" }}{{ "\x24" }} {{- " \x241 " }} {{ "\x24{x}\\d" }}`},
+		"what looks like labels": {in: `$labels $externalLabels {{ "$labels" }}`, want: `{{ "\x24" }}labels {{ "\x24" }}externalLabels {{ "\x24labels" }}`},
+		"the server's address":   {in: `{{ $externalURL }} {{ .ExternalURL }} {{ $.ExternalURL }} {{ externalURL }}`, want: `{{ externalURL }} {{ externalURL }} {{ externalURL }} {{ externalURL }}`},
+		"an empty text":          {},
+		"no template":            {in: `plain {text}`, want: `plain {text}`},
+		"labels of the server":   {in: `{{ $externalLabels.region }}`, problem: "$externalLabels are unknown to Grafana"},
+		"the same as a field":    {in: `{{ .ExternalLabels.region }}`, problem: ".ExternalLabels are unknown to Grafana"},
+		"the same by its root":   {in: `{{ with 1 }}{{ $.ExternalLabels }}{{ end }}`, problem: ".ExternalLabels are unknown to Grafana"},
+		"half a template":        {in: `{{ $labels.a`, problem: "template: annotation:1: unclosed action"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -208,20 +222,65 @@ func TestTemplatesBecomeGrafanas(t *testing.T) {
 	}
 }
 
-func TestGrafanaManagedIsRefusedWithItsKey(t *testing.T) {
-	cases := map[string]func(*GrafanaManaged){
-		"datasourceUID": func(g *GrafanaManaged) { g.DatasourceUID = "a b" },
-		"orgID":         func(g *GrafanaManaged) { g.OrgID = 0 },
-		"folder":        func(g *GrafanaManaged) { g.Folder = " " },
-		"interval":      func(g *GrafanaManaged) { g.Interval = model.Duration(15 * time.Second) },
-		"uidPrefix":     func(g *GrafanaManaged) { g.UIDPrefix = strings.Repeat("a", 30) },
+func TestATextThatGrafanaCannotExpressIsRefusedWithItsKey(t *testing.T) {
+	c := Default()
+	c.Annotations = map[string]string{"a": "{{ $externalLabels.a }}", "b": "{{ $labels.b }}", "c": "{{ .ExternalLabels.c }}"}
+	_, err := GrafanaAlerting(c, DefaultGrafanaManaged())
+	want := "annotations.a: the format grafana-alerting cannot express this: $externalLabels are unknown to Grafana; leave that out of the text, or name the other formats with --format\n" +
+		"annotations.c: the format grafana-alerting cannot express this: .ExternalLabels are unknown to Grafana; leave that out of the text, or name the other formats with --format"
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	for key, change := range cases {
-		g := DefaultGrafanaManaged()
-		change(&g)
-		if _, err := GrafanaAlerting(Default(), g); err == nil || !strings.HasPrefix(err.Error(), key+": ") {
-			t.Errorf("%s: got %v", key, err)
+	if _, err := YAML(c); err != nil {
+		t.Errorf("Prometheus' file: %v", err)
+	}
+}
+
+// Grafana expands variables of its environment in most fields of the file.
+func TestADollarReachesGrafanaAsItIs(t *testing.T) {
+	c := only(Default(), "NoLeader")
+	c.Group.Name, c.Alerts.NoLeader.Warning.Severity = "$A", "${B}"
+	c.Labels = map[string]string{"team": "$HOME $$"}
+	c.Selector = `env="$C"`
+	g := DefaultGrafanaManaged()
+	g.Folder = "$D"
+	var file grafanaFile
+	decodeYAML(t, func() ([]byte, error) { return GrafanaAlerting(c, g) }, &file)
+	group := file.Groups[0]
+	rule := group.Rules[1]
+	got := []string{group.Name, group.Folder, rule.Title, rule.Labels["team"], rule.Labels["severity"]}
+	want := []string{"$$A", "$$D", "LeaderElectionNoLeader ($${B})", "$$HOME $$$$", "$${B}"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	// The query is kept as it is written.
+	if expr := rule.Data[0].(map[string]any)["model"].(map[string]any)["expr"].(string); !strings.Contains(expr, `env="$C"`) {
+		t.Errorf("the query lacks the selector: %s", expr)
+	}
+	for name, text := range rule.Annotations {
+		if strings.Contains(strings.ReplaceAll(text, "$.", ""), "$") {
+			t.Errorf("%s has a dollar: %s", name, text)
 		}
+	}
+}
+
+func TestGrafanaManagedIsRefusedWithEveryKey(t *testing.T) {
+	g := GrafanaManaged{DatasourceUID: "a b", OrgID: 0, Folder: " ", Interval: model.Duration(15 * time.Second), UIDPrefix: strings.Repeat("a", 12)}
+	want := `datasourceUID: "a b" is no uid; use 1 to 40 letters, digits, - and _` + "\n" +
+		`orgID: 0 is no organisation; use 1 for the first` + "\n" +
+		`folder: must not be empty, Grafana refuses rules without; use a name such as Leader election` + "\n" +
+		`interval: 15s is no multiple of 10s, in which Grafana evaluates; use one such as 1m` + "\n" +
+		`uidPrefix: "aaaaaaaaaaaa" begins no uid; use 1 to 11 small letters, digits, - and _`
+	if err := g.Validate(); err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if _, err := GrafanaAlerting(Default(), g); err == nil || err.Error() != want {
+		t.Errorf("the format: got %v", err)
+	}
+	g = DefaultGrafanaManaged()
+	g.UIDPrefix, g.Interval = strings.Repeat("a", 11), model.Duration(10*time.Second)
+	if err := g.Validate(); err != nil {
+		t.Errorf("the longest prefix: %v", err)
 	}
 }
 
