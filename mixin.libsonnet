@@ -1,20 +1,10 @@
-// leaderscope for those who build their monitoring with jsonnet: the generated
-// dashboards and rules in the fields that mixins have.
+// leaderscope for those who build their monitoring with jsonnet.
 //
 //   jb install github.com/leaderscope/leaderscope@main
 //   local leaderscope = import 'github.com/leaderscope/leaderscope/mixin.libsonnet';
+//   leaderscope + { _config+:: { leaderscope+: { selector: 'team="orders"' } } }
 //
-// The files have the default configuration. For another one, run gen-dashboards
-// with --format grafana,prometheus and import what it writes in the same way.
-{
-  grafanaDashboardFolder: 'Leader election',
-
-  grafanaDashboards+:: {
-    'leaderscope-overview.json': import 'dashboards/generated/grafana/leaderscope/overview.json',
-    'leaderscope-lock.json': import 'dashboards/generated/grafana/leaderscope/lock.json',
-  },
-
-  prometheusAlerts+:: std.parseYaml(importstr 'alerts/generated/prometheus/leaderscope-rules.yaml'),
-
-  prometheusRules+:: { groups: [] },
-}
+// This is the mixin of the default configuration. For one with other windows,
+// labels or formats, run gen-dashboards with --format mixin --config FILE and
+// import the mixin.libsonnet that it writes.
+import 'alerts/generated/mixin/mixin.libsonnet'

@@ -32,6 +32,7 @@ var formats = []format{
 	{name: "alertmanager", about: "inhibition rules and an example of a route", files: alertmanager},
 	{name: "promtool", about: "unit tests of the rules, for promtool test rules", files: promtool, onRequest: true},
 	{name: "vmalert-tool", about: "the same for vmalert-tool unittest of VictoriaMetrics", files: vmalertTool, onRequest: true},
+	{name: "mixin", about: "rules and dashboards as a jsonnet mixin, whose names, labels and thresholds can be set there", files: mixin, onRequest: true},
 	{name: "manifest", about: "the dashboards as resources of Grafana 12 and later (dashboard.grafana.app)", files: manifests, onRequest: true},
 	{name: "manifest-v2", about: "the same in the schema of Grafana 13, which earlier ones do not load", files: manifestsV2, onRequest: true},
 }
@@ -154,6 +155,7 @@ func vmalertTool(c config) ([]output.File, error) {
 // pick finds formats by name, in the order of the registry and each once;
 // without a name, all that need no request.
 func pick(names []string) ([]format, error) {
+	names = slices.Clone(names)
 	if len(names) == 0 {
 		return slices.DeleteFunc(slices.Clone(formats), func(f format) bool { return f.onRequest }), nil
 	}
@@ -161,7 +163,9 @@ func pick(names []string) ([]format, error) {
 	for i, f := range formats {
 		known[i] = f.name
 	}
-	for _, n := range names {
+	for i, n := range names {
+		n = strings.TrimSpace(n)
+		names[i] = n
 		if !slices.Contains(known, n) {
 			return nil, fmt.Errorf("unknown format %q; valid formats: %s", n, strings.Join(known, ", "))
 		}
