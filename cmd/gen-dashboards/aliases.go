@@ -3,15 +3,14 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml/ast"
-	yamlparser "github.com/goccy/go-yaml/parser"
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
@@ -52,46 +51,65 @@ func aliasesCommand() *cobra.Command {
 	}
 }
 
-// loadAliases reads a mapping of labels to aliases.
+// maxMapping is a mapping of a hundred thousand labels.
+const maxMapping = 1 << 24
+
+// loadAliases reads a mapping of labels to aliases, and reports every line that
+// is wrong.
 func loadAliases(name string) (map[string]string, error) {
-	data, err := os.ReadFile(name)
+	data, err := readFile(name, maxMapping)
 	if err != nil {
 		return nil, err
 	}
-	file, err := yamlparser.ParseBytes(data, 0)
-	if err != nil {
-		return nil, inFile(name, data, err)
+	if !utf8.Valid(data) {
+		return nil, &keyError{file: name, problem: "the file is not in UTF-8; save it as UTF-8"}
 	}
-	aliases := map[string]string{}
-	for _, doc := range file.Docs {
-		if doc.Body == nil {
-			continue
+	var doc yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(&doc); errors.Is(err, io.EOF) {
+		return nil, &keyError{file: name, problem: "no aliases; write them as label: alias"}
+	} else if err != nil {
+		return nil, &keyError{file: name, problem: strings.TrimPrefix(err.Error(), "yaml: ") + "; correct the YAML there"}
+	}
+	aliases, problems := readAliases(name, doc.Content[0])
+	var second yaml.Node
+	if err := d.Decode(&second); err == nil {
+		problems = append(problems, aliasError(name, second.Content[0], "this is a second document; put everything into the first"))
+	} else if !errors.Is(err, io.EOF) {
+		problems = append(problems, &keyError{file: name, problem: strings.TrimPrefix(err.Error(), "yaml: ") + "; correct the YAML there"})
+	}
+	if len(problems) > maxReported {
+		problems = append(problems[:maxReported], fmt.Errorf("%s: %d more errors; correct these first", name, len(problems)-maxReported))
+	}
+	return aliases, errors.Join(problems...)
+}
+
+func readAliases(name string, m *yaml.Node) (aliases map[string]string, problems []error) {
+	if m.Kind != yaml.MappingNode {
+		return nil, []error{aliasError(name, m, "this is no mapping of labels to aliases; write it as label: alias")}
+	}
+	aliases = map[string]string{}
+	for pair := range slices.Chunk(m.Content, 2) {
+		label, alias := text(pair[0]), text(pair[1])
+		problem := checkAlias(label, alias)
+		if _, twice := aliases[label]; twice {
+			problem = errors.New("this label is there twice; keep one of them")
 		}
-		m, ok := doc.Body.(ast.MapNode)
-		if !ok {
-			return nil, aliasError(name, doc.Body, "this is no mapping of labels to aliases; write it as label: alias")
+		if problem != nil {
+			problems = append(problems, aliasError(name, pair[0], problem.Error()))
 		}
-		for i := m.MapRange(); i.Next(); {
-			label, alias := text(i.Key()), text(i.Value())
-			if problem := checkAlias(label, alias); problem != nil {
-				return nil, aliasError(name, i.Key(), problem.Error())
-			}
-			if _, twice := aliases[label]; twice {
-				return nil, aliasError(name, i.Key(), "this label is there twice")
-			}
-			aliases[label] = alias
-		}
+		aliases[label] = alias
 	}
 	if len(aliases) == 0 {
-		return nil, &keyError{file: name, problem: "no aliases; write them as label: alias"}
+		problems = append(problems, &keyError{file: name, problem: "no aliases; write them as label: alias"})
 	}
-	return aliases, nil
+	return aliases, problems
 }
 
 // text is the value of a text; empty for everything else.
-func text(n ast.Node) string {
-	if s, ok := n.(*ast.StringNode); ok {
-		return s.Value
+func text(n *yaml.Node) string {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" {
+		return n.Value
 	}
 	return ""
 }
@@ -113,12 +131,8 @@ func checkAlias(label, alias string) error {
 	return nil
 }
 
-func aliasError(file string, at ast.Node, problem string) error {
-	e := &keyError{file: file, problem: problem}
-	if t := at.GetToken(); t != nil {
-		e.line, e.column = t.Position.Line, t.Position.Column
-	}
-	return e
+func aliasError(file string, at *yaml.Node, problem string) error {
+	return &keyError{file: file, problem: problem, line: at.Line, column: at.Column}
 }
 
 // aliasRules records a series per label. Rules of one server make each of them

@@ -91,68 +91,52 @@ func (c config) boards() dashboards.Config {
 	backend := c.Alerts.BackendErrors
 	b.Thresholds.ErrorShare, b.Thresholds.ErrorShareCritical = backend.Warning.Share, backend.Critical.Share
 	b.Thresholds.ErrorWindow, b.Thresholds.MinErrors = time.Duration(backend.Window), backend.MinErrors
-	b.Thresholds.LeaseWindow = time.Duration(c.Alerts.NearLease.Window)
+	b.Thresholds.LeaseWindow, b.Thresholds.Headroom = time.Duration(c.Alerts.NearLease.Window), c.Alerts.LowHeadroom.Share
 	return b
 }
 
 // validate reports every bad key as the file spells it, by [*keyError] joined
-// as by [errors.Join].
+// as by [errors.Join]. Of what rules and dashboards both refuse, the rules'
+// report is kept.
 func (c config) validate() error {
 	var bad []error
 	report := func(key, problem string) {
-		if !slices.ContainsFunc(bad, func(err error) bool { return strings.HasPrefix(err.(*keyError).key+".", key+".") }) {
+		known := func(err error) bool { return strings.HasPrefix(err.(*keyError).key+".", key+".") }
+		if !slices.ContainsFunc(bad, known) {
 			bad = append(bad, &keyError{key: key, problem: problem})
 		}
 	}
 	for _, err := range joined(c.rules().Validate()) {
-		key, problem, _ := strings.Cut(err.Error(), ": ")
-		report(ruleKey(key), problem)
+		e := err.(*alerts.KeyError)
+		bad = append(bad, &keyError{key: ruleKey(e.Key), problem: e.Problem})
 	}
-	var board *dashboards.KeyError
-	if err := c.boards().Validate(); errors.As(err, &board) {
-		report(boardKey(board.Key), board.Problem)
-	} else if err != nil {
-		return err
+	for _, err := range joined(c.boards().Validate()) {
+		e := err.(*dashboards.KeyError)
+		report(boardKey(e.Key), e.Problem)
 	}
-	for _, err := range joined(c.validateFormats()) {
-		if known, ok := err.(*keyError); ok {
-			report(known.key, known.problem)
-			continue
-		}
-		return err
+	for _, err := range joined(c.GrafanaAlerting.Validate()) {
+		e := err.(*alerts.KeyError)
+		report("grafanaAlerting."+e.Key, e.Problem)
+	}
+	for _, e := range append(c.required(), c.Kubernetes.validate()...) {
+		report(e.key, e.problem)
 	}
 	return errors.Join(bad...)
 }
 
-// joined are the errors that were joined into one.
-func joined(err error) []error {
-	if err == nil {
-		return nil
-	}
-	if many, ok := err.(interface{ Unwrap() []error }); ok {
-		return many.Unwrap()
-	}
-	return []error{err}
-}
-
-// validateFormats looks at what single formats are told.
-func (c config) validateFormats() error {
-	var bad []error
-	for _, err := range joined(c.GrafanaAlerting.Validate()) {
-		key, problem, _ := strings.Cut(err.Error(), ": ")
-		bad = append(bad, &keyError{key: "grafanaAlerting." + key, problem: problem})
-	}
-	for _, k := range []struct{ key, value string }{
-		{"mimir.namespace", c.Mimir.Namespace},
-		{"alertmanager.receiver", c.Alertmanager.Receiver},
-		{"alertmanager.pageReceiver", c.Alertmanager.PageReceiver},
-		{"alertmanager.pageSeverity", c.Alertmanager.PageSeverity},
+// required are the keys of single formats that are empty and must not be.
+func (c config) required() (bad []*keyError) {
+	for _, k := range []struct{ key, value, example string }{
+		{"mimir.namespace", c.Mimir.Namespace, "leaderscope"},
+		{"alertmanager.receiver", c.Alertmanager.Receiver, "leader-election"},
+		{"alertmanager.pageReceiver", c.Alertmanager.PageReceiver, "leader-election-page"},
+		{"alertmanager.pageSeverity", c.Alertmanager.PageSeverity, "critical"},
 	} {
-		if k.value == "" {
-			bad = append(bad, &keyError{key: k.key, problem: "must not be empty"})
+		if strings.TrimSpace(k.value) == "" {
+			bad = append(bad, &keyError{key: k.key, problem: "must not be empty; use a name such as " + k.example})
 		}
 	}
-	return errors.Join(append(bad, joined(c.Kubernetes.validate())...)...)
+	return bad
 }
 
 // ruleKey is where the file keeps a knob of alerts.Config.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml/ast"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/leaderscope/leaderscope/alerts"
@@ -20,14 +19,18 @@ func TestThePrintedConfigurationIsTheDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Read over nothing, so that a key that is not printed is missed.
-	var read config
-	if err := decode(text, &read); err != nil {
+	read, d, err := decode("f", text)
+	if err != nil {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf("%+v", defaultConfig().printed())
 	if got := fmt.Sprintf("%+v", read.printed()); got != want {
 		t.Errorf("(-want +got):\n%s", cmp.Diff(want, got))
+	}
+	for path := range keysOf(reflect.TypeFor[config](), "") {
+		if _, ok := d.at[path]; !ok {
+			t.Errorf("%s is not printed", path)
+		}
 	}
 	if err := defaultConfig().validate(); err != nil {
 		t.Errorf("the default is refused: %v", err)
@@ -53,20 +56,22 @@ func TestEveryKeyHasAComment(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(string(text), "\n")
-	keys := 0
-	walk(text, func(path string, key, _ ast.Node) {
-		keys++
-		line := key.GetToken().Position.Line
+	d, err := parse("f", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range d.keys {
+		line := e.key.GetToken().Position.Line
 		above := strings.HasPrefix(strings.TrimSpace(lines[line-2]), "#")
 		if !above && !strings.Contains(lines[line-1], " # ") {
-			t.Errorf("%s has no comment", path)
+			t.Errorf("%s has no comment", e.path)
 		}
-	})
-	if keys < 50 {
-		t.Errorf("only %d keys", keys)
+	}
+	if len(d.keys) < 50 {
+		t.Errorf("only %d keys", len(d.keys))
 	}
 	for path := range comments {
-		if line, _ := place(text, path); line == 0 {
+		if _, ok := d.at[path]; !ok {
 			t.Errorf("comment on %s, which is no key", path)
 		}
 	}
@@ -102,17 +107,17 @@ func TestTheDashboardDrawsTheLimitsOfTheAlerts(t *testing.T) {
 
 func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 	cases := map[string]struct{ file, want string }{
-		"an unknown key":           {"scope:\n  holdr: pod\n", `f:2:3: scope.holdr: unknown key "holdr"`},
-		"a key twice":              {"scope:\n  holder: a\n  holder: b\n", `f:3:3: scope.holder: mapping key "holder" already defined at [2:3]`},
-		"a key of another section": {"alerts:\n  scopeLabels: [lock_name]\n", `f:2:3: alerts.scopeLabels: unknown key "scopeLabels"`},
+		"an unknown key":           {"scope:\n  holdr: pod\n", `f:2:3: scope.holdr: unknown key "holdr"; valid keys: histograms, holder, labels, metricPrefix, scrapeInterval, selector`},
+		"a key twice":              {"scope:\n  holder: a\n  holder: b\n", `f:3:3: scope.holder: this key is there twice, the first time in line 2; keep one of them`},
+		"a key of another section": {"alerts:\n  group:\n    scopeLabels: [lock_name]\n", `f:3:5: alerts.group.scopeLabels: unknown key "scopeLabels"; valid keys: interval, name`},
 		"no duration":              {"alerts:\n  flapping:\n    for: soon\n", `f:3:5: alerts.flapping.for: "soon" is no duration; write it as 30s, 5m or 1h30m`},
 		"a number for a duration":  {"scope:\n  scrapeInterval: 15\n", `f:2:3: scope.scrapeInterval: "15" is no duration; write it as 30s, 5m or 1h30m`},
 		"a text for a number":      {"alerts:\n  flapping:\n    handovers: many\n", `f:3:5: alerts.flapping.handovers: "many" is no whole number; write it as 4`},
-		"a list missing":           {"scope:\n  labels: 3\n", `f:2:11: scope.labels: int was used where sequence is expected`},
-		"broken YAML":              {"scope: [1\n", `f:1:8: sequence end token ']' not found`},
+		"a list missing":           {"scope:\n  labels: 3\n", `f:2:3: scope.labels: this is no list of texts; write it as [job, lock_name]`},
+		"broken YAML":              {"scope: [1\n", `f:1:8: sequence end token ']' not found; correct the YAML here or just above`},
 		"no lock_name":             {"scope:\n  labels: [job]\n", `f:2:3: scope.labels: job lack lock_name; without it different locks merge into one`},
 		"a uid with a blank":       {"dashboards:\n  uid: a b\n", `f:2:3: dashboards.uid: "a b" is no uid; use at most 40 letters, digits, - and _`},
-		"a legend without a lock":  {"dashboards: {legend: x}\n", `f:1:14: dashboards.legend: "x" does not contain {{lock_name}}`},
+		"a legend without a lock":  {"dashboards: {legend: x}\n", `f:1:14: dashboards.legend: "x" lacks {{lock_name}}, so that a reader could not tell locks apart; add it`},
 		"a share beyond 1":         {"alerts:\n  backendErrors:\n    critical:\n      share: 7\n", `f:4:7: alerts.backendErrors.critical.share: 7 is no share that attempts can exceed; use 0 to 0.99`},
 		"a fraction for a number":  {"alerts:\n  flapping:\n    handovers: 7.9\n", `f:3:5: alerts.flapping.handovers: "7.9" is no whole number; write it as 4`},
 		"a conflict of two keys": {"alerts:\n  lowHeadroom:\n    for: 1m\n",
@@ -127,22 +132,79 @@ func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 				`f:6:5: alerts.taskFailing.share: 2 is no share that runs can exceed; use 0 to 0.99` + "\n" +
 				`f:7:5: alerts.taskFailing.minFailures: 0 is too few; use at least 1`},
 		"several that cannot be read": {"scope:\n  holdr: pod\n  scrapeInterval: 15\nalerts:\n  nearLease: {minTimes: 1.5}\n",
-			`f:2:3: scope.holdr: unknown key "holdr"` + "\n" +
+			`f:2:3: scope.holdr: unknown key "holdr"; valid keys: histograms, holder, labels, metricPrefix, scrapeInterval, selector` + "\n" +
 				`f:3:3: scope.scrapeInterval: "15" is no duration; write it as 30s, 5m or 1h30m` + "\n" +
 				`f:5:15: alerts.nearLease.minTimes: "1.5" is no whole number; write it as 4`},
-		"two documents": {"scope: {}\n---\nscope: {}\n", `f: more than one document; put everything into the first`},
+		"every kind of value that cannot be read": {
+			"recording: yes\nscope: {labels: [[a]], holder: [pod], selector: {a: b}}\nalerts:\n  labels: {team: 1.10, a: [b]}\n  annotations: [x]\n  nearLease: 3\n" +
+				"  taskFailing: {share: 50%, enabled: \"true\", severity: ~}\n  group: {interval: [1m]}\ndashboards:\n  tags: a\n  title: |\n    x\n",
+			`f:1:1: recording: "yes" is neither true nor false; write one of them, without quotes` + "\n" +
+				`f:2:9: scope.labels: element 1: a list or a mapping is here where a text is expected; write it in quotes` + "\n" +
+				`f:2:24: scope.holder: a list or a mapping is here where one value is expected; write it as key: value` + "\n" +
+				`f:2:39: scope.selector: a list or a mapping is here where one value is expected; write it as key: value` + "\n" +
+				`f:4:3: alerts.labels: the value of "team": 1.10 is a number, which would become "1.1"; write it in quotes` + "\n" +
+				`f:5:3: alerts.annotations: this is no mapping of texts to texts; write it as {team: orders}` + "\n" +
+				`f:6:3: alerts.nearLease: this is a section, which has keys of its own; write them below it` + "\n" +
+				`f:7:17: alerts.taskFailing.share: "50%" is no number; write it as 0.5` + "\n" +
+				`f:7:29: alerts.taskFailing.enabled: "true" is neither true nor false; write one of them, without quotes` + "\n" +
+				`f:8:11: alerts.group.interval: a list or a mapping is here where one value is expected; write it as key: value` + "\n" +
+				`f:10:3: dashboards.tags: this is no list of texts; write it as [job, lock_name]`},
+		"a text that is a number of another form": {"alerts:\n  labels: {version: 0x10}\n",
+			`f:2:3: alerts.labels: the value of "version": 0x10 is a number, which would become "16"; write it in quotes`},
+		"a name twice in a mapping": {"alerts: {labels: {a: b, 'a': c}}\n", `f:1:10: alerts.labels: "a" is there twice; keep one of them`},
+		"a list at the top":         {"- scope\n", `f:1:1: this is no mapping of keys to values; write it as key: value`},
+		"a key in quotes":           {"alerts:\n  labels:\n    'a b': c\n", `f:3:5: alerts.labels.a b: "a b" is no label name; use letters, digits and _`},
+		"a bad value beside one that cannot be read": {"alerts:\n  flapping: {window: 1x, for: 40m}\n  taskFailing: {share: 2}\nmimir: {namespace: ''}\n",
+			`f:2:14: alerts.flapping.window: "1x" is no duration; write it as 30s, 5m or 1h30m` + "\n" +
+				`f:3:17: alerts.taskFailing.share: 2 is no share that runs can exceed; use 0 to 0.99` + "\n" +
+				`f:4:9: mimir.namespace: must not be empty; use a name such as leaderscope`},
+		"labels that cannot be read hide nothing else": {"alerts:\n  labels: [x]\n  taskFailing: {share: 2}\n",
+			`f:2:3: alerts.labels: this is no mapping of texts to texts; write it as {team: orders}` + "\n" +
+				`f:3:17: alerts.taskFailing.share: 2 is no share that runs can exceed; use 0 to 0.99`},
+		"a key of a dashboard that cannot be read hides nothing else": {"dashboards: {tags: x, lock: {uid: [a]}, uid: a b}\n",
+			`f:1:14: dashboards.tags: this is no list of texts; write it as [job, lock_name]` + "\n" +
+				`f:1:30: dashboards.lock.uid: a list or a mapping is here where one value is expected; write it as key: value` + "\n" +
+				`f:1:41: dashboards.uid: "a b" is no uid; use at most 40 letters, digits, - and _`},
+		"an unknown key hides nothing": {"scope: {holdr: pod, holder: a b}\n",
+			`f:1:9: scope.holdr: unknown key "holdr"; valid keys: histograms, holder, labels, metricPrefix, scrapeInterval, selector` + "\n" +
+				`f:1:21: scope.holder: "a b" is no label name; use the label that tells replicas apart, such as instance or pod`},
+		"an interval that cannot be read hides what depends on it": {"alerts: {group: {interval: x}, taskFailing: {share: 2}}\n",
+			`f:1:18: alerts.group.interval: "x" is no duration; write it as 30s, 5m or 1h30m`},
+		"recording that cannot be read hides what depends on it": {"recording: 1\nalerts: {taskFailing: {share: 2}}\n",
+			`f:1:1: recording: "1" is neither true nor false; write one of them, without quotes`},
+		"below an unknown key nothing is looked at": {"x: {y: 1, z: {a: 2}}\nscop: {}\n",
+			`f:1:1: x: unknown key "x"; valid keys: alertmanager, alerts, dashboards, grafanaAlerting, kubernetes, mimir, recording, scope` + "\n" +
+				`f:2:1: scop: unknown key "scop"; valid keys: alertmanager, alerts, dashboards, grafanaAlerting, kubernetes, mimir, recording, scope`},
+		"a key that others depend on": {"scope: {scrapeInterval: 15}\nalerts: {taskFailing: {share: 2}}\n",
+			`f:1:9: scope.scrapeInterval: "15" is no duration; write it as 30s, 5m or 1h30m`},
+		"a default that a key makes impossible": {"scope: {scrapeInterval: 2m}\nalerts: {splitBrain: {enabled: false}, lowHeadroom: {enabled: false}}\n",
+			`f:2:1: alerts.noLeader.downFor: 3m is shorter than two samples 2m apart, so one missed scrape could page; use at least 4m (the file leaves this key at its default)` + "\n" +
+				`f:2:1: alerts.backendErrors.recent: 3m holds fewer than two samples 2m apart, so the alert could never fire; use at least 4m (the file leaves this key at its default)` + "\n" +
+				`f:2:1: alerts.renewalFailures.recent: 3m holds fewer than two samples 2m apart, so the alert could never fire; use at least 4m (the file leaves this key at its default)` + "\n" +
+				`f:2:1: alerts.jobOverdue.grace: 2m is shorter than two samples 2m apart, and a run is not seen sooner; use at least 4m (the file leaves this key at its default)`},
+		"defaults of a section that is not there": {"scope: {holder: job}\n",
+			`f:1:9: scope.holder: job is a scope label too, so each replica would be judged alone and SplitBrain could never fire; take it out of scopeLabels`},
+		"everything that formats refuse": {
+			"kubernetes: {namespace: A, configMap: {name: '', labelValue: a b}, grafanaOperator: {instanceSelector: {'a b': c}}, prometheusRule: {name: B}}\n" +
+				"grafanaAlerting: {orgID: 0, folder: ''}\nalertmanager: {receiver: '', pageSeverity: ' '}\n",
+			`f:1:14: kubernetes.namespace: "A" is no namespace; use at most 63 small letters, digits and -` + "\n" +
+				`f:1:40: kubernetes.configMap.name: "-overview" is no name of an object; use at most 253 small letters, digits, - and dots` + "\n" +
+				`f:1:50: kubernetes.configMap.labelValue: "a b" is no value of the label x; use at most 63 letters, digits, dots, - and _` + "\n" +
+				`f:1:86: kubernetes.grafanaOperator.instanceSelector: "a b" is no name of a label; use letters, digits, dots, - and _` + "\n" +
+				`f:1:134: kubernetes.prometheusRule.name: "B" is no name of an object; use at most 253 small letters, digits, - and dots` + "\n" +
+				`f:2:19: grafanaAlerting.orgID: 0 is no organisation; use 1 for the first` + "\n" +
+				`f:2:29: grafanaAlerting.folder: must not be empty, Grafana refuses rules without; use a name such as Leader election` + "\n" +
+				`f:3:16: alertmanager.receiver: must not be empty; use a name such as leader-election` + "\n" +
+				`f:3:30: alertmanager.pageSeverity: must not be empty; use a name such as critical`},
+		"two documents": {"scope: {}\n---\nscope: {}\n", `f:3:6: this is a second document; put everything into the first`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			read := defaultConfig()
-			err := decode([]byte(c.file), &read)
-			if err == nil {
-				err = read.validate()
-			}
+			_, _, err := decode("f", []byte(c.file))
 			if err == nil {
 				t.Fatal("no error")
 			}
-			if got := inFile("f", []byte(c.file), err).Error(); got != c.want {
+			if got := err.Error(); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
@@ -151,8 +213,8 @@ func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 
 func TestAFileMayLeaveEverythingOut(t *testing.T) {
 	for _, file := range []string{"", "# nothing\n", "alerts:\n", "scope: {}\n"} {
-		c := defaultConfig()
-		if err := decode([]byte(file), &c); err != nil {
+		c, _, err := decode("f", []byte(file))
+		if err != nil {
 			t.Errorf("%q: %v", file, err)
 		}
 		if diff := cmp.Diff(fmt.Sprintf("%+v", defaultConfig()), fmt.Sprintf("%+v", c)); diff != "" {
@@ -170,10 +232,18 @@ func TestTheDashboardsKnowTheAlertsByTheirNames(t *testing.T) {
 
 func TestAFileThatIsNoConfigurationIsRefusedBeforeItIsParsed(t *testing.T) {
 	for name, c := range map[string]struct{ file, want string }{
-		"Latin-1":     {"scope: {holder: \"p\xf6d\"}\n", "f: the file is not in UTF-8; save it as UTF-8"},
-		"aliases":     {"a: &a [1]\nb: [*a, *a]\n", "f: line 1: anchors, aliases and merge keys are not read; write the values out"},
-		"a huge file": {strings.Repeat("# x\n", largest/4+1), "f: 1048580 bytes are too many for a configuration; use at most 1048576"},
-		"a mark":      {byteOrderMark + "scope: {holder: pod}\n", ""},
+		"Latin-1":                  {"scope: {holder: \"p\xf6d\"}\n", "f: the file is not in UTF-8; save it as UTF-8"},
+		"UTF-16":                   {"\xff\xfes\x00c\x00", "f: the file is not in UTF-8; save it as UTF-8"},
+		"an anchor":                {"a: &a [1]\nb: [*a, *a]\n", "f: line 1: anchors, aliases and merge keys are not read; write the values out"},
+		"a merge key":              {"scope:\n  <<: {holder: pod}\n", "f: line 2: anchors, aliases and merge keys are not read; write the values out"},
+		"a tag":                    {"scope:\n  holder: !!binary cG9k\n", "f: line 2: tags such as !!binary are not read; write the value alone"},
+		"a huge file":              {strings.Repeat("# xx\n", maxBytes/5+1), "f: the file is larger than the 262144 bytes that such a file may have; check its name"},
+		"a flow that is deep":      {strings.Repeat("{a: ", maxTokens), "f: line 1: the file has too many keys, values and brackets for a configuration; use at most 10000"},
+		"lists in lists":           {strings.Repeat("- ", maxTokens+1), "f: line 1: the file has too many keys, values and brackets for a configuration; use at most 10000"},
+		"many keys":                {strings.Repeat("a: 1\n", maxTokens), "f: line 3334: the file has too many keys, values and brackets for a configuration; use at most 10000"},
+		"many comments":            {strings.Repeat("#\n", maxTokens+1), ""},
+		"a byte order mark":        {byteOrderMark + "scope: {holder: pod}\n", ""},
+		"ends of lines of Windows": {"scope:\r\n  holder: pod\r\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
@@ -181,12 +251,51 @@ func TestAFileThatIsNoConfigurationIsRefusedBeforeItIsParsed(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := ""
-			if _, err := load("f"); err != nil {
+			if _, _, err := load("f"); err != nil {
 				got = err.Error()
 			}
 			if got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
+	}
+}
+
+func TestOfManyErrorsTheFirstAreListed(t *testing.T) {
+	var text strings.Builder
+	for i := range maxReported + 10 {
+		fmt.Fprintf(&text, "x%02d: 1\n", i)
+	}
+	_, _, err := decode("f", []byte(text.String()))
+	if err == nil {
+		t.Fatal("no error")
+	}
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) != maxReported+1 || !strings.HasPrefix(lines[0], "f:1:1: x00: ") || !strings.HasPrefix(lines[49], "f:50:1: x49: ") || lines[50] != "f: 10 more errors; correct these first" {
+		t.Errorf("%d lines, the last is %s", len(lines), lines[len(lines)-1])
+	}
+}
+
+func TestNullsKeepTheDefaults(t *testing.T) {
+	file := "scope: {holder: ~, labels: null}\nrecording:\nalerts: {labels: ~, flapping: ~, taskFailing: {share: ~, for: null}}\n"
+	c, _, err := decode("f", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(fmt.Sprintf("%+v", defaultConfig()), fmt.Sprintf("%+v", c)); diff != "" {
+		t.Errorf("(-default +got):\n%s", diff)
+	}
+}
+
+func TestNumbersAreReadInEveryForm(t *testing.T) {
+	file := "alerts: {flapping: {handovers: 0x10}, taskFailing: {share: '0.25', minFailures: \"7\"}, attemptStuck: {factor: 2}, labels: {a: 5, b: true, c: '1.10'}}\n"
+	c, _, err := decode("f", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := c.Alerts
+	got := fmt.Sprint(a.Flapping.Handovers, a.TaskFailing.Share, a.TaskFailing.MinFailures, a.AttemptStuck.Factor, a.Labels)
+	if want := "16 0.25 7 2 map[a:5 b:true c:1.10]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

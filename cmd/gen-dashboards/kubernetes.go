@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/leaderscope/leaderscope/dashboards"
 	"github.com/leaderscope/leaderscope/internal/kube"
 	"github.com/leaderscope/leaderscope/internal/output"
@@ -60,10 +58,10 @@ func (k kubernetes) chart(files []output.File) []output.File {
 }
 
 // validate reports the keys that the API server would refuse.
-func (k kubernetes) validate() error {
+func (k kubernetes) validate() (bad []*keyError) {
 	sidecar := k.ConfigMap.Sidecar
+	labelled := map[string]string{"x": sidecar.LabelValue}
 	folder := map[string]string{}
-	var all []error
 	if sidecar.FolderAnnotation != "" {
 		folder[sidecar.FolderAnnotation] = ""
 	}
@@ -75,20 +73,23 @@ func (k kubernetes) validate() error {
 		{kube.Object{Name: "x", Namespace: k.Namespace, Labels: k.Labels, Annotations: k.Annotations}, nil},
 		{kube.Object{Name: k.PrometheusRule.Name, Labels: k.PrometheusRule.Labels},
 			map[string]string{"name": "prometheusRule.name", "labels": "prometheusRule.labels"}},
-		{kube.Object{Name: k.ConfigMap.Name, Labels: map[string]string{sidecar.Label: sidecar.LabelValue}, Annotations: folder},
+		{kube.Object{Name: k.ConfigMap.Name + longestBoard, Labels: map[string]string{sidecar.Label: ""}, Annotations: folder},
 			map[string]string{"name": "configMap.name", "labels": "configMap.label", "annotations": "configMap.folderAnnotation"}},
-		{kube.Object{Name: k.GrafanaOperator.Name, Labels: k.GrafanaOperator.InstanceSelector},
+		{kube.Object{Name: "x", Labels: labelled}, map[string]string{"labels": "configMap.labelValue"}},
+		{kube.Object{Name: k.GrafanaOperator.Name + longestBoard, Labels: k.GrafanaOperator.InstanceSelector},
 			map[string]string{"name": "grafanaOperator.name", "labels": "grafanaOperator.instanceSelector"}},
 	} {
-		var bad *kube.KeyError
-		if !errors.As(c.object.Validate(), &bad) {
-			continue
+		for _, err := range joined(c.object.Validate()) {
+			e := err.(*kube.KeyError)
+			key := e.Key
+			if moved, ok := c.keys[key]; ok {
+				key = moved
+			}
+			bad = append(bad, &keyError{key: "kubernetes." + key, problem: e.Problem})
 		}
-		key := bad.Key
-		if moved, ok := c.keys[key]; ok {
-			key = moved
-		}
-		all = append(all, &keyError{key: "kubernetes." + key, problem: bad.Problem})
 	}
-	return errors.Join(all...)
+	return bad
 }
+
+// longestBoard follows the name of an object that holds a dashboard.
+const longestBoard = "-overview"

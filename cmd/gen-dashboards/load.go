@@ -1,26 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
-	"os"
-	"reflect"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/lexer"
-	yamlparser "github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
-	"github.com/prometheus/common/model"
 )
 
 // keyError is a bad key of the configuration, where it stands in the file.
@@ -44,210 +32,135 @@ func (e *keyError) Error() string {
 }
 
 // load reads and checks a configuration file; without a name it is the
-// default. Keys that the file leaves out keep their defaults.
-func load(name string) (config, error) {
-	c := defaultConfig()
+// default. Keys that the file leaves out keep their defaults. The document
+// says where the keys are; it is empty without a file.
+func load(name string) (config, *document, error) {
 	if name == "" {
-		return c, nil
+		return defaultConfig(), &document{}, nil
 	}
-	data, err := os.ReadFile(name)
+	data, err := readFile(name, maxBytes)
 	if err != nil {
-		return config{}, err
+		return config{}, nil, err
 	}
-	if err := readable(data); err != nil {
-		return config{}, &keyError{file: name, problem: err.Error()}
-	}
-	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
-	if err := decode(data, &c); err != nil {
-		return config{}, inFile(name, data, err)
-	}
-	if err := c.validate(); err != nil {
-		return config{}, inFile(name, data, err)
-	}
-	return c, nil
+	return decode(name, data)
 }
 
-// byteOrderMark is what some editors put before UTF-8.
-const byteOrderMark = "\xef\xbb\xbf"
-
-// largest is many times what a configuration needs.
-const largest = 1 << 20
-
-// readable refuses what is no configuration, before it is parsed: aliases make
-// a few hundred bytes into gigabytes.
-func readable(data []byte) error {
-	switch {
-	case len(data) > largest:
-		return fmt.Errorf("%d bytes are too many for a configuration; use at most %d", len(data), largest)
-	case !utf8.Valid(data):
-		return errors.New("the file is not in UTF-8; save it as UTF-8")
+// decode reports everything that is wrong with a configuration, in the order
+// of the file.
+func decode(name string, data []byte) (config, *document, error) {
+	d, err := parse(name, data)
+	if err != nil {
+		return config{}, nil, err
 	}
-	for _, t := range lexer.Tokenize(string(data)) {
-		if t.Type == token.AnchorType || t.Type == token.AliasType || t.Type == token.MergeKeyType {
-			return fmt.Errorf("line %d: anchors, aliases and merge keys are not read; write the values out", t.Position.Line)
+	unread := d.checkKeys()
+	c := defaultConfig()
+	if d.body != nil {
+		for _, e := range unread {
+			e.drop()
+		}
+		if err := yaml.NodeToValue(d.body, &c, yaml.AllowDuplicateMapKey()); err != nil {
+			return config{}, nil, d.syntaxError(err)
 		}
 	}
-	return nil
+	var all []error
+	for _, e := range unread {
+		all = append(all, d.placed(e.key, e.path, e.problem))
+	}
+	for _, err := range joined(c.validate()) {
+		if !concerns(err, unread) {
+			all = append(all, err)
+		}
+	}
+	return c, d, d.report(all...)
 }
 
-func decode(data []byte, c *config) error {
-	if err := checkKeys(data); err != nil {
-		return err
-	}
-	read := *c
-	d := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
-	if err := d.Decode(&read); errors.Is(err, io.EOF) {
-		return nil // the decoder has cleared what it was given
-	} else if err != nil {
-		return err
-	}
-	if err := d.Decode(&config{}); !errors.Is(err, io.EOF) {
-		return errors.New("more than one document; put everything into the first")
-	}
-	*c = read
-	return nil
+// unreadable is a key whose value cannot be read, or that does not exist.
+type unreadable struct {
+	entry
+	problem string
+	unknown bool
 }
 
-// checkKeys comes before decoding, because the decoder stops at the first
-// error, does not say at which key a text was refused, and cuts off fractions.
-func checkKeys(data []byte) error {
-	var bad []error
-	known := keysOf(reflect.TypeFor[config](), "")
-	var skip string
-	walk(data, func(path string, _, value ast.Node) {
-		if skip != "" && strings.HasPrefix(path, skip) {
-			return
-		}
-		skip = ""
-		t, ok := known[path]
-		text := ""
-		if scalar, isScalar := value.(ast.ScalarNode); isScalar {
-			text = fmt.Sprint(scalar.GetValue())
-		}
+// drop makes the value null, for which the decoder keeps the default.
+func (u unreadable) drop() { u.holder.Value = ast.Null(u.key.GetToken()) }
+
+// concerns reports whether a finding may be due to the default that stands in
+// for a value that could not be read: one of the same alert, or one that all
+// alerts depend on.
+func concerns(finding error, all []unreadable) bool {
+	var bad *keyError
+	if !errors.As(finding, &bad) {
+		return false
+	}
+	return slices.ContainsFunc(all, func(u unreadable) bool {
+		names := strings.Split(u.path, ".")
 		switch {
-		case !ok:
-			skip = path + "."
-			bad = append(bad, &keyError{key: path, problem: fmt.Sprintf("unknown key %q", path[strings.LastIndex(path, ".")+1:])})
-		case t.Kind() == reflect.Map:
-			skip = path + "."
-		case t == reflect.TypeFor[model.Duration]():
-			if _, err := model.ParseDuration(text); err != nil {
-				bad = append(bad, &keyError{key: path, problem: fmt.Sprintf("%q is no duration; write it as 30s, 5m or 1h30m", text)})
-			}
-		case t.Kind() == reflect.Int || t.Kind() == reflect.Int64:
-			if _, err := strconv.Atoi(text); err != nil {
-				bad = append(bad, &keyError{key: path, problem: fmt.Sprintf("%q is no whole number; write it as 4", text)})
-			}
+		case u.unknown:
+			return false
+		case names[0] == "scope" || u.path == "recording" || strings.HasPrefix(u.path, "alerts.group"):
+			return true
+		case names[0] == "alerts" && len(names) > 2:
+			return strings.HasPrefix(bad.key, "alerts."+names[1]+".")
 		}
+		return strings.HasPrefix(bad.key+".", u.path+".")
 	})
-	return errors.Join(bad...)
 }
 
-// keysOf lists the keys below a struct with their types.
-func keysOf(t reflect.Type, prefix string) map[string]reflect.Type {
-	keys := map[string]reflect.Type{}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, inline, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		below := prefix
-		switch {
-		case name == "-":
-			continue
-		case inline == "":
-			keys[prefix+name] = f.Type
-			below += name + "."
-		}
-		if f.Type.Kind() == reflect.Struct {
-			maps.Copy(keys, keysOf(f.Type, below))
-		}
-	}
-	return keys
-}
+// maxReported is how many errors of a file are listed.
+const maxReported = 50
 
-// inFile finds the places of errors in the file and makes each one line, in
+// report finds the places of errors in the file and makes each one line, in
 // the order of the file.
-func inFile(name string, data []byte, err error) error {
-	var all []*keyError
-	for _, err := range joined(err) {
-		all = append(all, placed(name, data, err))
+func (d *document) report(errs ...error) error {
+	all := make([]*keyError, len(errs))
+	for i, err := range errs {
+		all[i] = d.place(err)
 	}
-	slices.SortStableFunc(all, func(a, b *keyError) int { return cmp.Compare(a.line, b.line) })
-	lines := make([]error, len(all))
-	for i, e := range all {
-		lines[i] = e
+	slices.SortStableFunc(all, func(a, b *keyError) int {
+		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column))
+	})
+	var lines []error
+	for _, e := range all[:min(len(all), maxReported)] {
+		lines = append(lines, e)
+	}
+	if more := len(all) - len(lines); more > 0 {
+		lines = append(lines, fmt.Errorf("%s: %d more errors; correct these first", d.name, more))
 	}
 	return errors.Join(lines...)
 }
 
-func placed(name string, data []byte, err error) *keyError {
-	bad := &keyError{file: name}
-	var known *keyError
-	var syntax yaml.Error
-	switch {
-	case errors.As(err, &known):
-		bad.key, bad.problem = known.key, known.problem
-		bad.line, bad.column = place(data, known.key)
-	case errors.As(err, &syntax):
-		bad.problem = plain(syntax.GetMessage())
-		if t := syntax.GetToken(); t != nil {
-			bad.line, bad.column = t.Position.Line, t.Position.Column
-			bad.key = keyAt(data, bad.line, bad.column)
-		}
-	default:
-		bad.problem = plain(err.Error())
+// place says where in the file the key of an error is.
+func (d *document) place(err error) *keyError {
+	var bad *keyError
+	if !errors.As(err, &bad) {
+		return &keyError{file: d.name, problem: err.Error()}
 	}
-	return bad
-}
-
-var goTypes = regexp.MustCompile(`cannot unmarshal (\S+) into Go (?:struct field \S+|value) of type (\S+)`)
-
-// plain makes one line of the decoder's message, in words of the file.
-func plain(message string) string {
-	message, _, _ = strings.Cut(message, "\n")
-	message = goTypes.ReplaceAllString(message, "$1 was used where $2 is expected")
-	return strings.Replace(message, "unknown field", "unknown key", 1)
-}
-
-// place finds a key such as alerts.group.name; 0, 0 if the file lacks it.
-func place(data []byte, key string) (line, column int) {
-	walk(data, func(path string, node, _ ast.Node) {
-		if path == key {
-			at := node.GetToken().Position
-			line, column = at.Line, at.Column
-		}
-	})
-	return line, column
-}
-
-// keyAt is the last key that begins at or before a place on its line.
-func keyAt(data []byte, line, column int) (key string) {
-	walk(data, func(path string, node, _ ast.Node) {
-		if at := node.GetToken().Position; at.Line == line && at.Column <= column {
-			key = path
-		}
-	})
-	return key
-}
-
-// walk visits the keys of a file in order, each with its path from the top.
-func walk(data []byte, visit func(path string, key, value ast.Node)) {
-	file, err := yamlparser.ParseBytes(data, 0, yamlparser.AllowDuplicateMapKey())
-	if err != nil {
-		return
+	if bad.line > 0 || d.name == "" {
+		return bad
 	}
-	var descend func(prefix string, n ast.Node)
-	descend = func(prefix string, n ast.Node) {
-		m, ok := n.(ast.MapNode)
-		if !ok {
-			return
-		}
-		for i := m.MapRange(); i.Next(); {
-			path := prefix + i.Key().String()
-			visit(path, i.Key(), i.Value())
-			descend(path+".", i.Value())
+	for path := bad.key; path != ""; path = path[:max(0, strings.LastIndex(path, "."))] {
+		e, ok := d.at[path]
+		switch {
+		case ok && path == bad.key:
+			return d.placed(e.key, bad.key, bad.problem)
+		case ok:
+			return d.placed(e.key, bad.key, bad.problem+byDefault)
 		}
 	}
-	for _, doc := range file.Docs {
-		descend("", doc.Body)
+	return &keyError{file: d.name, key: bad.key, problem: bad.problem + byDefault}
+}
+
+// byDefault follows the problem of a key that the file does not have, where
+// the sections that it has are the place.
+const byDefault = " (the file leaves this key at its default)"
+
+// joined are the errors that were joined into one.
+func joined(err error) []error {
+	if err == nil {
+		return nil
 	}
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		return many.Unwrap()
+	}
+	return []error{err}
 }

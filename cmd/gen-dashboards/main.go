@@ -4,17 +4,24 @@
 //
 // It exits with 0 when all went well, 1 when files could not be written or
 // --check found a difference, and 2 when it was called or configured wrongly.
+// What one format alone cannot express is such a mistake too, but the other
+// formats are written.
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/leaderscope/leaderscope/alerts"
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/internal/output"
 )
@@ -33,7 +40,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	c.SetArgs(args)
 	c.SetOut(stdout)
 	c.SetErr(stderr)
-	err := c.Execute()
+	err := c.ExecuteContext(context.Background())
 	if err == nil {
 		return exitFine
 	}
@@ -69,7 +76,8 @@ func command() *cobra.Command {
 		SilenceUsage:          true,
 		CompletionOptions:     cobra.CompletionOptions{DisableDefaultCmd: true},
 		Version:               instrument.Version,
-		RunE:                  func(c *cobra.Command, _ []string) error { return g.run(c.OutOrStdout()) },
+		PersistentPreRunE:     func(c *cobra.Command, _ []string) error { return noneEmpty(c.Flags()) },
+		RunE:                  func(c *cobra.Command, _ []string) error { return g.run(c.Context(), c.OutOrStdout()) },
 	}
 	c.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	f := c.Flags()
@@ -88,7 +96,18 @@ type generation struct {
 	check       bool
 }
 
-func (g generation) run(stdout io.Writer) error {
+// noneEmpty refuses a flag that is given without a value, as by a variable of
+// the shell that is not set: the default instead would be a surprise.
+func noneEmpty(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		if v := f.Value.String(); err == nil && (v == "" || v == "[]") {
+			err = fmt.Errorf("--%s is empty; give it a value, or leave the flag out", f.Name)
+		}
+	})
+	return err
+}
+
+func (g generation) run(ctx context.Context, stdout io.Writer) error {
 	if g.out == "" {
 		return errors.New("--out is missing: name the directory to write into")
 	}
@@ -96,22 +115,42 @@ func (g generation) run(stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c, err := load(g.config)
+	c, d, err := load(g.config)
 	if err != nil {
 		return err
 	}
 	var files []output.File
+	var refused []error
 	for _, f := range formats {
 		made, err := f.files(c)
+		if keys := refusals(err); keys != nil {
+			refused = append(refused, keys...)
+			continue
+		}
 		if err != nil {
 			return failure{fmt.Errorf("format %s: %w", f.name, err)}
 		}
 		files = append(files, made...)
 	}
 	if g.check {
-		return g.compare(stdout, files)
+		err = g.compare(stdout, files)
+	} else {
+		err = g.write(ctx, stdout, files)
 	}
-	return g.write(stdout, files)
+	return errors.Join(d.report(refused...), err)
+}
+
+// refusals are the keys of a valid configuration that one format cannot
+// express; none for any other error.
+func refusals(err error) (keys []error) {
+	for _, err := range joined(err) {
+		bad, ok := err.(*alerts.KeyError)
+		if !ok {
+			return nil
+		}
+		keys = append(keys, &keyError{key: ruleKey(bad.Key), problem: bad.Problem})
+	}
+	return keys
 }
 
 func (g generation) compare(stdout io.Writer, files []output.File) error {
@@ -133,8 +172,10 @@ func (g generation) compare(stdout io.Writer, files []output.File) error {
 	return nil
 }
 
-func (g generation) write(stdout io.Writer, files []output.File) error {
-	findings, err := output.Write(g.out, files)
+func (g generation) write(ctx context.Context, stdout io.Writer, files []output.File) error {
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	findings, err := output.Write(ctx, g.out, files)
 	if err != nil {
 		return failure{err}
 	}
@@ -146,4 +187,10 @@ func (g generation) write(stdout io.Writer, files []output.File) error {
 		fmt.Fprintln(stdout, did, f.Path)
 	}
 	return nil
+}
+
+// untilSignal ends with the signals that ask a program to end. It is not in
+// force while input is read, which nothing but the signal could end.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 }

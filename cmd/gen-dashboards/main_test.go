@@ -1,8 +1,13 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -21,6 +26,7 @@ func TestScripts(t *testing.T) {
 			"flip": flip,
 			"same": sameTree,
 			"code": exitCode,
+			"mode": hasMode,
 		},
 	})
 }
@@ -72,5 +78,44 @@ func exitCode(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	if got != "exit status "+args[0] {
 		ts.Fatalf("got %s, want exit status %s", got, args[0])
+	}
+}
+
+// hasMode expects a mode of a file: mode 600 name.
+func hasMode(ts *testscript.TestScript, _ bool, args []string) {
+	info, err := os.Stat(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if got := fmt.Sprintf("%o", info.Mode().Perm()); got != args[0] {
+		ts.Fatalf("%s has mode %s, want %s", args[1], got, args[0])
+	}
+}
+
+func TestAnInterruptedRunWritesNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out strings.Builder
+	err := generation{out: dir, formats: []string{"mimir"}}.run(ctx, &out)
+	var attempt failure
+	if !errors.As(err, &attempt) || err.Error() != "interrupted; nothing was changed" || out.Len() > 0 {
+		t.Errorf("got %v, printed %q", err, &out)
+	}
+	if _, err := os.Lstat(dir); err == nil {
+		t.Error("the directory was made")
+	}
+}
+
+func TestTheSignalsThatEndARunAreHeeded(t *testing.T) {
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		ctx, stop := untilSignal(t.Context())
+		self, err := os.FindProcess(os.Getpid())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := self.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		<-ctx.Done()
+		stop()
 	}
 }

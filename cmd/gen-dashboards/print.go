@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
 	"github.com/spf13/cobra"
 
 	"github.com/leaderscope/leaderscope/alerts"
@@ -41,12 +40,16 @@ func commented(c config) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	d, err := parse("the default configuration", plain)
+	if err != nil {
+		return nil, err
+	}
 	at := yaml.CommentMap{}
-	walk(plain, func(path string, _, _ ast.Node) {
-		if comment, aside := commentOn(path); comment != "" {
-			at["$."+path] = []*yaml.Comment{commentAt(comment, aside)}
+	for _, e := range d.keys {
+		if comment, aside := commentOn(e.path); comment != "" {
+			at["$."+e.path] = []*yaml.Comment{commentAt(comment, aside)}
 		}
-	})
+	}
 	text, err := yaml.MarshalWithOptions(c, yaml.IndentSequence(true), yaml.WithComment(at))
 	if err != nil {
 		return nil, fmt.Errorf("print the configuration: %w", err)

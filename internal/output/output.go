@@ -5,12 +5,10 @@ package output
 
 import (
 	"bytes"
-	"crypto/rand"
+	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"path"
 )
 
 // File is one generated file.
@@ -51,13 +49,14 @@ func Check(dir string, files []File) ([]Finding, error) {
 		return findings, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, explain(dir, err)
 	}
 	defer root.Close()
-	return check(root, files)
+	findings, err := check(root, files)
+	return findings, explain(dir, err)
 }
 
-func check(root *os.Root, files []File) ([]Finding, error) {
+func check(root tree, files []File) ([]Finding, error) {
 	findings := make([]Finding, len(files))
 	for i, f := range files {
 		var err error
@@ -68,18 +67,17 @@ func check(root *os.Root, files []File) ([]Finding, error) {
 	return findings, nil
 }
 
-func compare(root *os.Root, f File) (Finding, error) {
-	for dir := path.Dir(f.Path); dir != "."; dir = path.Dir(dir) {
-		info, err := root.Stat(dir)
+func compare(root tree, f File) (Finding, error) {
+	for i, c := range f.Path {
+		if c != '/' {
+			continue
+		}
+		obstacle, err := look(root, f.Path[:i])
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			if _, err := root.Lstat(dir); err == nil {
-				return Finding{f.Path, InTheWay, dir + " is a link to nothing"}, nil
-			}
-		case err != nil && isEscape(root, dir):
-			return Finding{f.Path, InTheWay, dir + " is a link that leaves the directory"}, nil
-		case err == nil && !info.IsDir():
-			return Finding{f.Path, InTheWay, dir + " is not a directory"}, nil
+		case err != nil:
+			return Finding{}, err
+		case obstacle != "":
+			return Finding{f.Path, InTheWay, obstacle}, nil
 		}
 	}
 	info, err := root.Lstat(f.Path)
@@ -107,81 +105,44 @@ func compare(root *os.Root, f File) (Finding, error) {
 	return Finding{f.Path, Same, ""}, nil
 }
 
-// isEscape reports whether a link is why a directory cannot be looked at: the
-// error for it is not exported.
-func isEscape(root *os.Root, dir string) bool {
-	info, err := root.Lstat(dir)
-	return err == nil && info.Mode()&fs.ModeSymlink != 0
+// look says why a directory cannot be used; empty when it can, or when it is
+// not there.
+func look(root tree, dir string) (obstacle string, err error) {
+	info, err := root.Stat(dir)
+	if err == nil && info.IsDir() {
+		return "", nil
+	}
+	if err == nil {
+		return dir + " is not a directory", nil
+	}
+	gone := errors.Is(err, fs.ErrNotExist)
+	link, unlisted := root.Lstat(dir)
+	switch {
+	case gone && errors.Is(unlisted, fs.ErrNotExist):
+		return "", nil
+	case unlisted != nil || link.Mode()&fs.ModeSymlink == 0:
+		return "", errors.Join(err, unlisted)
+	case gone:
+		return dir + " is a link to nothing", nil
+	}
+	return dir + " is a link that leaves the directory", nil
 }
 
 // Write brings the directory up to date, making it where needed, and reports
-// what it found before. Files that are the same are left alone. New contents
-// are written beside the old ones and take their place by renaming, so that a
-// reader sees the old file or the new one; a failure before the first rename
-// changes nothing. Links are not followed out of the directory, and nothing
-// that is in the way is removed: that is an error. Write is not safe for
-// concurrent use on one directory.
-func Write(dir string, files []File) (findings []Finding, err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+// what it found before. Files that are the same are left alone, and those that
+// are replaced keep their mode. Links are not followed out of the directory,
+// and nothing that is in the way is removed: that is an error.
+//
+// New contents are written beside the old ones and take their place by
+// renaming, all at the end. A reader sees the old file or the new one; when the
+// context ends, or an error comes before the first rename, nothing has changed.
+// What a run left that was killed is removed by the next one. Of two that run
+// at once on one directory, the second is refused where the system can lock.
+func Write(ctx context.Context, dir string, files []File) (findings []Finding, err error) {
+	s := staging{dir: dir}
+	defer func() { err = explain(dir, errors.Join(err, s.undo(err != nil))) }()
+	if err := s.open(); err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	if findings, err = check(root, files); err != nil {
-		return nil, err
-	}
-	for _, f := range findings {
-		if f.State == InTheWay {
-			return nil, fmt.Errorf("cannot write %s: %s", f.Path, f.Detail)
-		}
-	}
-	return findings, replace(root, files, findings)
-}
-
-// replace stages all contents, then renames them.
-func replace(root *os.Root, files []File, findings []Finding) (err error) {
-	staged := map[string]string{}
-	defer func() {
-		for _, temporary := range staged {
-			err = errors.Join(err, root.Remove(temporary))
-		}
-	}()
-	for i, f := range files {
-		if findings[i].State == Same {
-			continue
-		}
-		temporary := path.Join(path.Dir(f.Path), "."+path.Base(f.Path)+"."+rand.Text()+".tmp")
-		if err := root.MkdirAll(path.Dir(f.Path), 0o755); err != nil {
-			return err
-		}
-		staged[f.Path] = temporary
-		if err := writeWhole(root, temporary, f.Data); err != nil {
-			return err
-		}
-	}
-	for _, f := range files {
-		temporary, ok := staged[f.Path]
-		if !ok {
-			continue
-		}
-		if err := root.Rename(temporary, f.Path); err != nil {
-			return err
-		}
-		delete(staged, f.Path)
-	}
-	return nil
-}
-
-// writeWhole puts the data on the disk before the file gets its name, so that
-// a crash leaves no empty file under it.
-func writeWhole(root *os.Root, name string, data []byte) error {
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Sync(), f.Close())
+	return s.run(ctx, files)
 }

@@ -3,6 +3,8 @@ package output
 import (
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,7 +14,7 @@ var files = []File{{"a/b/one.yaml", []byte("one\n")}, {"two.json", []byte("two\n
 
 func TestWriteThenCheckFindsEverythingTheSame(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "out")
-	found, err := Write(dir, files)
+	found, err := Write(t.Context(), dir, files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +30,7 @@ func TestWriteThenCheckFindsEverythingTheSame(t *testing.T) {
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("check (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"a/b/one.yaml", "two.json"}, tree(t, dir)); diff != "" {
+	if diff := cmp.Diff([]string{"a/b/one.yaml", "two.json"}, names(t, dir)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }
@@ -42,6 +44,12 @@ func TestCheckNamesWhatIsNotUpToDate(t *testing.T) {
 		"a file gone":      {func(t *testing.T, dir string) { remove(t, dir, "two.json") }, Finding{"two.json", Missing, ""}},
 		"a directory":      {func(t *testing.T, dir string) { remove(t, dir, "two.json"); mkdir(t, dir, "two.json") }, Finding{"two.json", InTheWay, "two.json is a directory"}},
 		"a link to a file": {func(t *testing.T, dir string) { remove(t, dir, "two.json"); link(t, dir, "a/b/one.yaml", "two.json") }, Finding{"two.json", InTheWay, "two.json is a link"}},
+		"a pipe": {func(t *testing.T, dir string) {
+			remove(t, dir, "two.json")
+			if err := syscall.Mkfifo(filepath.Join(dir, "two.json"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, Finding{"two.json", InTheWay, "two.json is not a regular file"}},
 		"a file as parent": {func(t *testing.T, dir string) { remove(t, dir, "a"); write(t, dir, "a", "") }, Finding{"a/b/one.yaml", InTheWay, "a is not a directory"}},
 		"a link that leaves": {func(t *testing.T, dir string) { remove(t, dir, "a"); link(t, dir, t.TempDir(), "a") },
 			Finding{"a/b/one.yaml", InTheWay, "a is a link that leaves the directory"}},
@@ -51,11 +59,11 @@ func TestCheckNamesWhatIsNotUpToDate(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if _, err := Write(dir, files); err != nil {
+			if _, err := Write(t.Context(), dir, files); err != nil {
 				t.Fatal(err)
 			}
 			c.prepare(t, dir)
-			before := tree(t, dir)
+			before := names(t, dir)
 			found, err := Check(dir, files)
 			if err != nil {
 				t.Fatal(err)
@@ -69,12 +77,16 @@ func TestCheckNamesWhatIsNotUpToDate(t *testing.T) {
 					t.Errorf("%s: %s, want same", f.Path, f.State)
 				}
 			}
-			_, err = Write(dir, files)
-			if (err != nil) != (c.want.State == InTheWay) {
-				t.Errorf("write: %v", err)
+			_, err = Write(t.Context(), dir, files)
+			if c.want.State != InTheWay {
+				if err != nil {
+					t.Errorf("write: %v", err)
+				}
+			} else if want := "cannot write " + c.want.Path + ": " + c.want.Detail + "; move it away, or choose another directory"; err == nil || err.Error() != want {
+				t.Errorf("write: got %v, want %s", err, want)
 			}
 			if c.want.State == InTheWay {
-				if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
+				if diff := cmp.Diff(before, names(t, dir)); diff != "" {
 					t.Errorf("a refused write changed (-before +after):\n%s", diff)
 				}
 			}
@@ -82,13 +94,60 @@ func TestCheckNamesWhatIsNotUpToDate(t *testing.T) {
 	}
 }
 
+func TestADirectoryThatIsNotThereHasNoFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "not", "there")
+	found, err := Check(dir, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Finding{{"a/b/one.yaml", Missing, ""}, {"two.json", Missing, ""}}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, err := os.Lstat(dir); err == nil {
+		t.Error("a check made the directory")
+	}
+}
+
+func TestCheckReportsWhatItCannotRead(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{strings.Repeat("x", 300), strings.Repeat("x", 300) + "/y"} {
+		found, err := Check(dir, []File{{path, nil}})
+		if err == nil || !strings.HasPrefix(err.Error(), dir+": a name is too long; choose another directory: ") || found != nil {
+			t.Errorf("got %v, %v", found, err)
+		}
+	}
+}
+
+func TestNoDirectoryStaysOpen(t *testing.T) {
+	dir := t.TempDir()
+	open := func() int {
+		entries, err := os.ReadDir("/dev/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	mustWrite(t, dir, files)
+	before := open()
+	for range 20 {
+		mustWrite(t, dir, files)
+		if _, err := Check(dir, files); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := open(); after >= before+20 {
+		t.Errorf("%d descriptors became %d", before, after)
+	}
+}
+
 func TestWriteLeavesUnchangedFilesAlone(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Write(dir, files); err != nil {
+	if _, err := Write(t.Context(), dir, files); err != nil {
 		t.Fatal(err)
 	}
 	before, _ := os.Stat(filepath.Join(dir, "two.json"))
-	if _, err := Write(dir, files); err != nil {
+	if _, err := Write(t.Context(), dir, files); err != nil {
 		t.Fatal(err)
 	}
 	after, _ := os.Stat(filepath.Join(dir, "two.json"))
@@ -97,7 +156,41 @@ func TestWriteLeavesUnchangedFilesAlone(t *testing.T) {
 	}
 }
 
-func tree(t *testing.T, dir string) []string {
+func mustWrite(t *testing.T, dir string, files []File) {
+	t.Helper()
+	if _, err := Write(t.Context(), dir, files); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// everything is what is below a directory, directories and their modes too.
+func everything(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, p)
+		found[filepath.ToSlash(rel)] = info.Mode().String()
+		if info.Mode().IsRegular() {
+			data, err := os.ReadFile(p)
+			found[filepath.ToSlash(rel)] += " " + string(data)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func names(t *testing.T, dir string) []string {
 	t.Helper()
 	var names []string
 	err := filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
