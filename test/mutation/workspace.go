@@ -30,8 +30,8 @@ type pkg struct {
 	needs  map[string]bool // import paths of ours that its tests link, its own included
 }
 
-// workspace holds the packages of the root module and of the modules nested
-// in the rooms.
+// workspace holds the packages of the root module, of the modules nested in
+// the rooms, and of the modules that a room is a part of.
 type workspace struct {
 	root     string
 	packages []*pkg
@@ -48,8 +48,10 @@ func openWorkspace(ctx context.Context, root string, rooms []string) (*workspace
 			return nil, err
 		}
 		modules = append(modules, nested...)
+		modules = append(modules, moduleAbove(root, room))
 	}
-	for _, dir := range modules {
+	slices.Sort(modules)
+	for _, dir := range slices.Compact(modules) {
 		found, err := w.list(ctx, dir)
 		if err != nil {
 			return nil, err
@@ -57,6 +59,17 @@ func openWorkspace(ctx context.Context, root string, rooms []string) (*workspace
 		w.packages = append(w.packages, found...)
 	}
 	return w, nil
+}
+
+// moduleAbove is the module that a room belongs to unless it has its own.
+func moduleAbove(root, room string) string {
+	for folder := path.Dir(room); folder != "."; folder = path.Dir(folder) {
+		dir := filepath.Join(root, folder)
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+	}
+	return root
 }
 
 func nestedModules(room string) (dirs []string, err error) {
@@ -122,8 +135,8 @@ func (w *workspace) list(ctx context.Context, module string) ([]*pkg, error) {
 // targets are the packages of the rooms whose folder matches the pattern.
 func (w *workspace) targets(rooms []string, pattern string) (targets []*pkg) {
 	for _, p := range w.packages {
-		room, _, _ := strings.Cut(p.rel, "/")
-		if slices.Contains(rooms, room) && matchesFolder(pattern, p.rel) {
+		below := func(room string) bool { return p.rel == room || strings.HasPrefix(p.rel, room+"/") }
+		if slices.ContainsFunc(rooms, below) && matchesFolder(pattern, p.rel) {
 			targets = append(targets, p)
 		}
 	}
