@@ -20,7 +20,7 @@ generate: ## Write dashboards, rules and docs/metrics.md from the catalogue
 	cd test && go run ./metricsdoc ../docs/metrics.md
 	cd test && go run ./electorsdoc results ../docs/electors.md ../README.md
 	go run ./cmd/gen-dashboards --out dashboards/generated --format grafana
-	go run ./cmd/gen-dashboards --out alerts/generated --format prometheus
+	go run ./cmd/gen-dashboards --out alerts/generated --format prometheus,mixin
 	cd examples/prometheus-dashboard && go run ../../cmd/gen-dashboards --out generated --config leaderscope.yaml --format grafana,prometheus,alertmanager
 
 test: ## Run every module's tests, with the race detector where there is a C compiler; needs no server
