@@ -130,12 +130,23 @@ local variable(c, v) =
 
 local link(c, l) = if l.url == data.runbookURL then l { url: std.rstripChars(std.split(c.runbookURLPattern, '%s')[0], '/') } else l;
 
+// A column that names alerts leads to the runbook of each.
+local ofEach = '${__value.raw}';
+local leads(c, l) = if l.url != data.runbookURL + '/' + ofEach + '.md' then l else l { url: std.strReplace(c.runbookURLPattern, '%s', ofEach) };
+local linked(c, p) =
+  local links = [leads(c, l) for l in p.value if l.url != data.runbookURL + '/' + ofEach + '.md' || c.runbookURLPattern != ''];
+  if p.id != 'links' then [p] else if links == [] then [] else [p { value: links }];
+local panel(c, p) =
+  if !std.objectHas(p, 'fieldConfig') then p
+  else p { fieldConfig+: { overrides: [o { properties: std.flattenArrays([linked(c, property) for property in o.properties]) } for o in super.overrides] } };
+
 local board(c, d) = d {
   tags: c.tags,
   refresh: c.refresh,
   timezone: c.timezone,
   time: { from: c.from, to: c.to },
   links: [link(c, l) for l in d.links if l.url != data.runbookURL || c.runbookURLPattern != ''],
+  panels: [panel(c, p) for p in d.panels],
   templating+: { list: [variable(c, v) for v in d.templating.list] },
 };
 
