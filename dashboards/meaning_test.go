@@ -170,13 +170,6 @@ func usage(all, small string) map[string]string {
 	return map[string]string{"leader_lease_usage_ratio_count": all, `leader_lease_usage_ratio_bucket|,le="0.8"`: small}
 }
 
-// firstUsage is the use of a lease that begins the histogram.
-func firstUsage(small string) map[string]string {
-	more := usage("_x20 1x20", small)
-	more["leader_lease_overruns_total"] = "0x40"
-	return more
-}
-
 func alert(name, state string) map[string]string {
 	return map[string]string{fmt.Sprintf(`ALERTS|,alertname="LeaderElection%s",alertstate=%q,severity="warning"`, name, state): on}
 }
