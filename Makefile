@@ -29,7 +29,7 @@ test: ## Run every module's tests, with the race detector where there is a C com
 
 integration: integration-prometheus integration-backends integration-examples ## Everything that needs real servers: the next three
 
-integration-prometheus: ## Real Prometheus servers evaluate the rules on the demo, and store what each exporter sends
+integration-prometheus: ## Real Prometheus and VictoriaMetrics servers evaluate the rules on the demo; their tools run the scenarios
 	./scripts/integration
 
 integration-examples: ## Each example keeps what it promises, under faults, on its own backend
@@ -55,7 +55,10 @@ mutation: ## Change the code in one place after another; tests must notice (abou
 	@cd test && go build -o ../bin/mutation ./mutation
 	@./bin/mutation $(MUTATION)
 
+rule-mutation: ## Change each rule in one place after another; scenarios must notice (five minutes; MUTANT_ALERT=Flapping for one)
+	cd alerts && go test -tags mutation -run 'Mutation|From15To60' -timeout 1h -v .
+
 screenshots: ## Draw docs/images from the demo's data (about four minutes; needs prometheus and DRAW)
 	./scripts/screenshots
 
-.PHONY: help demo generate test compat integration integration-prometheus integration-backends integration-examples lint bench query-cost mutation screenshots
+.PHONY: help demo generate test compat integration integration-prometheus integration-backends integration-examples lint bench query-cost mutation rule-mutation screenshots

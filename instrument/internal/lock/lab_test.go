@@ -346,6 +346,8 @@ func win(l *lab, w words) {
 		won.Renewals = MayRenew
 	case w.has("renews"):
 		won.Renewals = ShownRenewals
+	case w.has("hides"):
+		won.Renewals = HidesRenewals
 	}
 	if text := w.by["token"]; text != "" {
 		token, err := strconv.ParseUint(text, 10, 64)

@@ -141,6 +141,12 @@ var renewals = []scenario{
 		11s blind a => left=29s
 		40s look-on => a=lapsed ended=40 over=expired:1 a.active=- active=- expiry=- left=-
 	`},
+	{"a lease that says that its renewals are hidden", Params{Lease: lease}, `
+		10s begin => entered lease=30s pending=1
+		10s win a hides end=40s => a=held a.active=true acquired=1 active=1 took=1/0 won=10 pending=-
+		90s look-on
+		91s release a ok => ended a=released a.freed=true ended=91 gave=ok:1 over=released:1 ran=1/81 a.active=- active=-
+	`},
 	{"a library that hides its renewals", Params{Lease: lease, Hidden: true}, `
 		10s begin => entered lease=30s pending=1
 		10s win a renews end=40s => a=held a.active=true acquired=1 active=1 took=1/0 won=10 pending=-
