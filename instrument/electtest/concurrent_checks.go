@@ -16,7 +16,7 @@ func (a *acquiring) concurrentUse() {
 	c, term := a.holder()
 	a.forget(term)
 	var all sync.WaitGroup
-	half := make(chan struct{})
+	half := make(chan struct{}, 1) // users may be there before the release is
 	for range users {
 		all.Go(func() {
 			for i := range rounds {
