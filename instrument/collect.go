@@ -59,15 +59,17 @@ func (m *Middleware) Collect(visit func(*Sample)) {
 	}
 	c := &collection{m: m, visit: visit}
 	write := c.write
+	backends := reading.NewBackends(m.locks.Reached())
 	open := m.locks.Read(func(r *registry.Reading) {
 		c.sample = Sample{Lock: r.Label, Created: r.Created}
 		reading.Lock(r, write)
+		backends.Add(r.Views)
 	})
 	if !open {
 		return
 	}
 	c.sample = Sample{Created: m.epoch}
-	process := reading.Process{Redaction: m.info(), Overflows: m.locks.Counts().Overflows, Faults: m.faults.Load()}
+	process := reading.Process{Redaction: m.info(), Overflows: m.locks.Counts().Overflows, Faults: m.faults.Load(), Backends: backends}
 	process.Write(write)
 }
 
@@ -106,9 +108,11 @@ func (m *Middleware) Exports(metric *catalog.Metric) bool {
 // for exporters that keep distributions of their own: native histograms,
 // exemplars, synchronous OpenTelemetry instruments. Observe runs in the
 // elector's goroutine, must return at once and must not call the election; a
-// panic is contained and counted. ctx is that of the operation and may carry a span.
+// panic is contained and counted. ctx is that of the operation and may carry a
+// span; values are those of the metric's labels, in their order, and not
+// changed afterwards.
 type Observer interface {
-	Observe(ctx context.Context, m *catalog.Metric, v float64)
+	Observe(ctx context.Context, m *catalog.Metric, values []string, v float64)
 }
 
 // Attach has observations handed on to an Observer for each label, those that

@@ -203,6 +203,6 @@ func (e *Election) unlock(ctx context.Context) {
 		return
 	}
 	if box, observers := e.lock.UnlockAndTake(); observers != nil {
-		e.m.locks.Deliver(ctx, box, observers)
+		e.m.locks.Deliver(ctx, &e.lock, box, observers)
 	}
 }

@@ -129,7 +129,7 @@ func TestARedactorThatPanicsRedacts(t *testing.T) {
 // losses of it has started.
 type releasing struct{ release func() }
 
-func (r *releasing) Observe(_ context.Context, m *catalog.Metric, _ float64) {
+func (r *releasing) Observe(_ context.Context, m *catalog.Metric, _ []string, _ float64) {
 	if m == catalog.AcquireDuration && r.release != nil {
 		release := r.release
 		r.release = nil

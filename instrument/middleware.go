@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"hash/maphash"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,6 +25,8 @@ type Middleware struct {
 	faults atomic.Uint64
 	locks  *registry.Registry
 
+	holders maphash.Seed // for telling holders apart without keeping them
+
 	latest         atomic.Pointer[settings] // of the handle made last
 	redactedNotice sync.Once
 }
@@ -35,7 +38,7 @@ func New(opts ...Option) (*Middleware, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Middleware{config: c}
+	m := &Middleware{config: c, holders: maphash.MakeSeed()}
 	if c.clock != nil {
 		m.user = &userClock{clock: c.clock, fault: m.fault}
 	}

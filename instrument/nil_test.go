@@ -46,6 +46,10 @@ func TestNilPassesEverythingThroughAndRecordsNothing(t *testing.T) {
 	e.ObserveLeading(instrument.Leadership{Fenced: true, Token: 3})
 	e.ObserveNotLeading(nil)
 	e.ObserveUnknown(errBackend)
+	e.ObserveBackend(instrument.BackendView{State: instrument.BackendHeld, Holder: "a"})
+	e.Identify("a")()
+	m.BackendReachable("etcd")
+	m.BackendUnreachable("etcd")
 	e.Forget()
 	if e.Leading() || e.Label() != "" {
 		t.Error("a nil election knows something")

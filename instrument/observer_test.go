@@ -24,7 +24,7 @@ type tape struct {
 
 type ctxKey struct{}
 
-func (o *tape) Observe(ctx context.Context, m *catalog.Metric, v float64) {
+func (o *tape) Observe(ctx context.Context, m *catalog.Metric, _ []string, v float64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.values[m.Name()] = append(o.values[m.Name()], v)

@@ -108,7 +108,7 @@ func TestALabelThatIsClosedLateLeavesItsSuccessor(t *testing.T) {
 	if second.Close(); l.find("x") != nil || l.find("y") != other || len(l.by) != 1 {
 		t.Errorf("%d labels are left", len(l.by))
 	}
-	other.Observe(context.Background(), catalog.Attempts, 1) // no histogram
+	other.Observe(context.Background(), catalog.Attempts, nil, 1) // no histogram
 	if other.known.Load() {
 		t.Error("the SDK has a histogram of a counter")
 	}

@@ -59,8 +59,8 @@ func (h histogram) finishes() bool {
 }
 
 // finish has the SDK forget a lock, if it can.
-func (h histogram) finish(name attribute.KeyValue) {
+func (h histogram) finish(attrs ...attribute.KeyValue) {
 	if f, ok := h.instrument.(finisher); ok {
-		f.Finish(context.Background(), name)
+		f.Finish(context.Background(), attrs...)
 	}
 }

@@ -2,6 +2,7 @@ package otelmetric
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -33,6 +34,15 @@ type lock struct {
 	record  [1]metric.RecordOption
 	bound   []metric.Float64Histogram // in the order of histograms, or none
 	known   atomic.Bool               // the SDK has histograms of this label
+
+	mu       sync.Mutex
+	labelled []labelled // what the SDK has of metrics with a label of their own
+}
+
+// labelled is a histogram with a label of its own.
+type labelled struct {
+	histogram int
+	own       attribute.KeyValue
 }
 
 func lockName(label string) attribute.KeyValue {
@@ -64,18 +74,32 @@ func (l *locks) observer(label string) instrument.Observer {
 }
 
 // Observe implements instrument.Observer.
-func (k *lock) Observe(ctx context.Context, m *catalog.Metric, v float64) {
+func (k *lock) Observe(ctx context.Context, m *catalog.Metric, values []string, v float64) {
 	i := k.of.index(m)
 	if i < 0 || !k.of.of.reports() {
 		return
 	}
-	if k.bound != nil {
+	switch {
+	case len(values) > 0 && values[0] != "": // an empty label is no label
+		own := attribute.String(m.LabelAt(0).Attribute(), values[0])
+		k.keep(labelled{i, own})
+		k.of.histograms[i].instrument.Record(ctx, v, metric.WithAttributeSet(attribute.NewSet(lockName(k.label), own)))
+	case k.bound != nil:
 		k.bound[i].Record(ctx, v)
-	} else {
+	default:
 		k.of.histograms[i].instrument.Record(ctx, v, k.record[:]...)
 	}
 	if !k.known.Load() && k.known.CompareAndSwap(false, true) && !k.of.histograms[i].finishes() {
 		k.of.of.limit.add(k.label)
+	}
+}
+
+// keep remembers what the SDK has to forget with the label.
+func (k *lock) keep(l labelled) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !slices.Contains(k.labelled, l) {
+		k.labelled = append(k.labelled, l)
 	}
 }
 
@@ -86,6 +110,11 @@ func (k *lock) Close() {
 		for _, h := range k.of.histograms {
 			h.finish(lockName(k.label))
 		}
+		k.mu.Lock()
+		for _, l := range k.labelled {
+			k.of.histograms[l.histogram].finish(lockName(k.label), l.own)
+		}
+		k.mu.Unlock()
 	}
 	k.of.mu.Lock()
 	defer k.of.mu.Unlock()

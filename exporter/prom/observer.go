@@ -40,12 +40,16 @@ func (l *locks) find(label string) *observer {
 type observer struct {
 	of    *collector
 	label string
-	kept  []kept
+	kept  []kept // of metrics without labels of their own
+
+	mu       sync.Mutex
+	labelled []*kept // made with their first observation
 }
 
 // kept is one histogram of one lock; native is nil unless asked for.
 type kept struct {
 	metric    *catalog.Metric
+	value     string // of the metric's own label, if it has one
 	native    prometheus.Histogram
 	observed  *atomic.Bool // native has an observation
 	exemplars exemplars
@@ -55,7 +59,7 @@ type kept struct {
 func (c *collector) observer(label string) instrument.Observer {
 	o := &observer{of: c, label: label}
 	for _, m := range catalog.All() {
-		if m.Kind() != catalog.Histogram || !c.m.Exports(m) {
+		if m.Kind() != catalog.Histogram || m.NumLabels() > 0 || !c.m.Exports(m) {
 			continue
 		}
 		k := kept{metric: m}
@@ -97,15 +101,19 @@ func newVectors(c config) map[*catalog.Metric]*prometheus.HistogramVec {
 
 // newNative takes a histogram out of its vector: the observer alone keeps it,
 // so that a label which goes and comes back at once begins again at zero.
-func (c *collector) newNative(m *catalog.Metric, label string) prometheus.Histogram {
+func (c *collector) newNative(m *catalog.Metric, labels ...string) prometheus.Histogram {
 	v := c.vectors[m]
-	h := v.WithLabelValues(label).(prometheus.Histogram)
-	v.DeleteLabelValues(label)
+	h := v.WithLabelValues(labels...).(prometheus.Histogram)
+	v.DeleteLabelValues(labels...)
 	return h
 }
 
 // Observe implements instrument.Observer.
-func (o *observer) Observe(ctx context.Context, m *catalog.Metric, v float64) {
+func (o *observer) Observe(ctx context.Context, m *catalog.Metric, values []string, v float64) {
+	if len(values) > 0 {
+		o.observeLabelled(m, values[0], v)
+		return
+	}
 	k := o.find(m)
 	if k == nil {
 		return
@@ -126,6 +134,32 @@ func (o *observer) Observe(ctx context.Context, m *catalog.Metric, v float64) {
 		k.native.Observe(v)
 	}
 	k.observed.Store(true)
+}
+
+// observeLabelled keeps a native histogram of a metric that has a label of its
+// own. Its observations are no operations of an elector and have no trace.
+func (o *observer) observeLabelled(m *catalog.Metric, value string, v float64) {
+	if !o.of.config.native() || !o.of.m.Exports(m) {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	k := o.labelledAs(m, value)
+	if k == nil {
+		k = &kept{metric: m, value: value, native: o.of.newNative(m, o.label, value)}
+		o.labelled = append(o.labelled, k)
+	}
+	k.native.Observe(v)
+}
+
+// labelledAs finds one of the labelled histograms. The caller holds mu.
+func (o *observer) labelledAs(m *catalog.Metric, value string) *kept {
+	for _, k := range o.labelled {
+		if k.metric == m && k.value == value {
+			return k
+		}
+	}
+	return nil
 }
 
 // Close forgets the label, unless it has come back already.
@@ -151,7 +185,15 @@ func (o *observer) find(m *catalog.Metric) *kept {
 
 // native is the native histogram, once it has been observed. It is asked for
 // only where there are native histograms.
-func (o *observer) native(m *catalog.Metric) prometheus.Metric {
+func (o *observer) native(m *catalog.Metric, value string) prometheus.Metric {
+	if o != nil && m.NumLabels() > 0 {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if k := o.labelledAs(m, value); k != nil {
+			return k.native
+		}
+		return nil
+	}
 	if k := o.find(m); k != nil && k.observed.Load() {
 		return k.native
 	}

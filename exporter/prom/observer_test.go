@@ -26,8 +26,8 @@ func TestAnObserverThatIsClosedLateLeavesItsSuccessor(t *testing.T) {
 		if first.Close(); c.locks.find("x") != second || c.locks.find("y") != other {
 			t.Errorf("%v: the second observer has gone with the first", form)
 		}
-		first.Observe(context.Background(), catalog.AcquireDuration, 1)
-		if second.native(catalog.AcquireDuration) != nil {
+		first.Observe(context.Background(), catalog.AcquireDuration, nil, 1)
+		if second.native(catalog.AcquireDuration, "") != nil {
 			t.Errorf("%v: the second observer has what the first was told", form)
 		}
 		if second.Close(); c.locks.find("x") != nil || c.locks.find("y") != other {
@@ -71,8 +71,8 @@ func TestThePairsOfASeriesAreInTheOrderOfTheirNames(t *testing.T) {
 
 func TestNoObserverHasNothing(t *testing.T) {
 	var none *observer
-	none.Observe(context.Background(), catalog.AcquireDuration, 1)
-	if none.native(catalog.AcquireDuration) != nil || none.exemplars(catalog.AcquireDuration) != nil {
+	none.Observe(context.Background(), catalog.AcquireDuration, nil, 1)
+	if none.native(catalog.AcquireDuration, "") != nil || none.exemplars(catalog.AcquireDuration) != nil {
 		t.Error("it has something")
 	}
 	m, err := instrument.New()
@@ -80,8 +80,8 @@ func TestNoObserverHasNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	some, _ := newCollector(nil, m, config{histograms: Native}).observer("x").(*observer)
-	some.Observe(context.Background(), catalog.Attempts, 1) // no histogram
-	if some.native(catalog.Attempts) != nil || some.exemplars(catalog.Attempts) != nil {
+	some.Observe(context.Background(), catalog.Attempts, nil, 1) // no histogram
+	if some.native(catalog.Attempts, "") != nil || some.exemplars(catalog.Attempts) != nil {
 		t.Error("there is something of a counter")
 	}
 }

@@ -44,7 +44,7 @@ func (s *scrape) add(sample *instrument.Sample) {
 		s.began, s.created = sample.Created, timestamppb.New(sample.Created)
 	}
 	if sample.Histogram != nil && s.c.config.native() {
-		if h := s.kept.native(sample.Metric); h != nil {
+		if h := s.kept.native(sample.Metric, sample.Values[0]); h != nil {
 			s.metrics <- h
 		}
 		return

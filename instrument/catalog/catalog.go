@@ -29,6 +29,7 @@ const (
 	GroupLease     Group = "lease"
 	GroupFencing   Group = "fencing"
 	GroupRedaction Group = "redaction"
+	GroupBackend   Group = "backend"
 )
 
 // Stability says what may become of a metric.

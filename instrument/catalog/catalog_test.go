@@ -45,12 +45,13 @@ func TestC51BucketsCoverWaitsAndTerms(t *testing.T) {
 	bucket(RenewalDuration, 30)
 }
 
-// A lock of which everything is known and everything has happened. What a
-// standby shows is counted where it is shown, in package instrument.
+// A lock of which everything is known and everything has happened, without the
+// backend's view. What a standby shows is counted where it is shown, in package
+// instrument.
 func TestOneLockStaysWithinItsBudgetOfSeries(t *testing.T) {
 	classic, native := 0, 0
 	for _, m := range All() {
-		if !m.PerLock() {
+		if !m.PerLock() || m.Group() == GroupBackend {
 			continue
 		}
 		n := m.Series()
@@ -65,6 +66,30 @@ func TestOneLockStaysWithinItsBudgetOfSeries(t *testing.T) {
 	}
 	if classic > 97 || native > 48 {
 		t.Errorf("%d series with classic histograms, %d with native ones; the budget is 97 and 48", classic, native)
+	}
+}
+
+// The backend's view adds less than a standby has by itself, and a process that
+// watches without campaigning has nothing else.
+func TestTheBackendsViewStaysWithinItsBudgetOfSeries(t *testing.T) {
+	classic, native := 0, 0
+	for _, m := range All() {
+		if m.Group() == GroupBackend && m.PerLock() {
+			classic += m.Series()
+			native++
+		}
+	}
+	if classic > 24 || native > 10 {
+		t.Errorf("%d series with classic histograms, %d with native ones; the budget is 24 and 10", classic, native)
+	}
+}
+
+// Exporters that keep histograms of their own are told one value for each label.
+func TestHistogramsHaveNoLabelButTheBackend(t *testing.T) {
+	for _, m := range All() {
+		if m.Kind() == Histogram && (m.NumLabels() > 1 || m.NumLabels() == 1 && m.LabelAt(0).Name() != "backend") {
+			t.Errorf("%s has the labels %v", m.Name(), m.Labels())
+		}
 	}
 }
 

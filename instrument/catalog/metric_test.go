@@ -14,6 +14,7 @@ func TestTheBoundsStay(t *testing.T) {
 		ExecutionDuration.Name(): {0.1, 0.5, 2.5, 12.5, 62.5, 312.5, 1562.5, 7812.5, 39062.5, 195312.5, 976562.5},
 		RenewalDuration.Name():   {0.0025, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 2.5, 12.5, 62.5},
 		LeaseUsageRatio.Name():   {0.25, 0.5, 0.7, 0.8, 0.9, 1.05, 1.5},
+		BackendHandover.Name():   {0.05, 0.25, 0.5, 1.5, 2.5, 7.5, 12.5, 30.5, 62.5, 312.5, 1562.5},
 	}
 	for _, m := range All() {
 		if !slices.Equal(m.Bounds(), bounds[m.Name()]) {
@@ -41,8 +42,8 @@ func TestAValueFallsIntoTheFirstBucketThatHoldsIt(t *testing.T) {
 }
 
 func TestWhatBelongsToALockIsMarkedAndNothingElse(t *testing.T) {
-	process := []*Metric{RedactionInfo, RedactionOverflows, TelemetryFaults}
-	experimental := []*Metric{PendingAge, FencingToken}
+	process := []*Metric{BackendUp, BackendPollInterval, RedactionInfo, RedactionOverflows, TelemetryFaults}
+	experimental := []*Metric{PendingAge, FencingToken, BackendToken, BackendPollInterval}
 	for _, m := range All() {
 		if m.PerLock() == slices.Contains(process, m) {
 			t.Errorf("%s belongs to a lock: %v", m.Name(), m.PerLock())

@@ -6,6 +6,8 @@ const (
 	observed  = "from the first observation"
 	leaseSeen = "once a lease length is declared or seen"
 	endKnown  = "while a term with a known lease end is open"
+	watched   = "from the first look at the backend"
+	believed  = "while what the backend said last can be believed"
 )
 
 // Bounds grow by fives over long ranges, so that 30 ms and three days both
@@ -15,6 +17,7 @@ var (
 	runBounds     = []float64{0.1, 0.5, 2.5, 12.5, 62.5, 312.5, 1562.5, 7812.5, 39062.5, 195312.5, 976562.5}
 	renewalBounds = []float64{0.0025, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 2.5, 12.5, 62.5}
 	usageBounds   = []float64{0.25, 0.5, 0.7, 0.8, 0.9, 1.05, 1.5}
+	gapBounds     = []float64{0.05, 0.25, 0.5, 1.5, 2.5, 7.5, 12.5, 30.5, 62.5, 312.5, 1562.5}
 )
 
 // NearLeaseBound is the bound of LeaseUsageRatio above which a run counts as
@@ -87,6 +90,42 @@ var (
 	ElectorInfo = &Metric{name: "leader_elector_info", otel: "leader.elector.info", kind: Gauge, perLock: true,
 		labels: []Label{modeLabel, backendLabel, familyLabel},
 		help:   "Always 1; how the lock is used, on which backend, and the family of its name.", present: "from construction", group: GroupCore}
+	IdentityInfo = &Metric{name: "leader_identity_info", otel: "leader.identity.info", kind: Gauge, perLock: true,
+		labels: []Label{holderLabel},
+		help:   "Always 1; the identity with which this process campaigns, redacted as leader_backend_holder_info is.", present: "while an elector campaigns whose identity is known, on a label of one lock", group: GroupBackend}
+	BackendHeld = &Metric{name: "leader_backend_held", otel: "leader.backend.held", kind: Gauge, perLock: true,
+		labels: []Label{backendLabel},
+		help:   "Locks under this label for which the backend names a live holder, whichever process that is.", present: believed, group: GroupBackend}
+	BackendHolderInfo = &Metric{name: "leader_backend_holder_info", otel: "leader.backend.holder.info", kind: Gauge, perLock: true,
+		labels: []Label{backendLabel, holderLabel},
+		help:   "Always 1; the live holder that the backend names, redacted as lock names made at run time are.", present: believed + " and names a live holder, on a label of one lock", group: GroupBackend}
+	BackendLeaseExpiry = &Metric{name: "leader_backend_lease_expiry_timestamp_seconds", otel: "leader.backend.lease.expiry.timestamp", kind: Gauge, unit: "s", perLock: true,
+		labels: []Label{backendLabel},
+		help:   "Unix time at which the lease ends that the backend has recorded, also once it has passed; the earliest of the locks under this label.", present: believed + " and tells it", group: GroupBackend}
+	BackendLeaseDuration = &Metric{name: "leader_backend_lease_duration_seconds", otel: "leader.backend.lease.duration", kind: Gauge, unit: "s", perLock: true,
+		labels: []Label{backendLabel},
+		help:   "Length of the lease that the backend has recorded.", present: believed + " and tells it", group: GroupBackend}
+	BackendTerms = &Metric{name: "leader_backend_terms_total", otel: "leader.backend.terms", kind: Counter, unit: "{term}", perLock: true,
+		labels: []Label{backendLabel},
+		help:   "Terms that began while the backend was watched, of whichever process; one that was found at the first look is not counted.", present: watched, group: GroupBackend}
+	BackendVacant = &Metric{name: "leader_backend_vacant_seconds_total", otel: "leader.backend.vacant", kind: Counter, unit: "s", perLock: true,
+		labels: []Label{backendLabel},
+		help:   "Time for which the backend named no live holder. Time for which it could not be asked is not counted.", present: watched, group: GroupBackend}
+	BackendHandover = &Metric{name: "leader_backend_handover_seconds", otel: "leader.backend.handover", kind: Histogram, unit: "s", perLock: true,
+		labels: []Label{backendLabel}, bounds: gapBounds,
+		help: "Time without a live holder before each term; 0 where one holder followed another at once. Gaps whose beginning was not seen are left out.", present: observed, group: GroupBackend}
+	BackendToken = &Metric{name: "leader_backend_token", otel: "leader.backend.token", kind: Gauge, perLock: true,
+		labels: []Label{backendLabel},
+		help:   "What the backend counts terms by, such as transitions or a revision; exact up to 2^53.", present: believed + " and counts terms, on a label of one lock", group: GroupBackend, stability: Experimental}
+	BackendLastEvent = &Metric{name: "leader_backend_last_event_timestamp_seconds", otel: "leader.backend.last_event.timestamp", kind: Gauge, unit: "s", perLock: true,
+		labels: []Label{backendLabel},
+		help:   "Unix time at which the backend last said something of the lock.", present: "while the backend is watched, from its first answer", group: GroupBackend}
+	BackendUp = &Metric{name: "leader_backend_up", otel: "leader.backend.up", kind: Gauge,
+		labels: []Label{backendLabel},
+		help:   "1 while what the backend said of every lock that is watched can be believed, 0 while it cannot be asked.", present: "while the backend is watched", group: GroupBackend}
+	BackendPollInterval = &Metric{name: "leader_backend_poll_interval_seconds", otel: "leader.backend.poll_interval", kind: Gauge, unit: "s",
+		labels: []Label{backendLabel},
+		help:   "Time between two looks at a backend that tells no events: changes that lie between two looks are not seen.", present: "while the backend is watched by looks", group: GroupBackend, stability: Experimental}
 	RedactionInfo = &Metric{name: "leader_redaction_info", otel: "leader.redaction.info", kind: Gauge,
 		labels: []Label{policyLabel, keyIDLabel, keyCheckLabel},
 		help:   "Always 1; how lock names become labels. Replicas must agree.", present: "from construction", group: GroupRedaction}
@@ -103,5 +142,9 @@ var all = []*Metric{
 	LeaseHeadroom, LeaseExpiry, LeaseDuration, LeaseUsageRatio, LeaseOverruns,
 	LastAcquired, LastEnded, ExpectedInterval, MaxLeaders,
 	FencingToken, FencingTokenRegressions,
-	ElectorInfo, RedactionInfo, RedactionOverflows, TelemetryFaults,
+	ElectorInfo, IdentityInfo,
+	BackendHeld, BackendHolderInfo, BackendLeaseExpiry, BackendLeaseDuration,
+	BackendTerms, BackendVacant, BackendHandover, BackendToken, BackendLastEvent,
+	BackendUp, BackendPollInterval,
+	RedactionInfo, RedactionOverflows, TelemetryFaults,
 }

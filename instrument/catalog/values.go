@@ -122,6 +122,7 @@ var (
 	policyLabel   = Label{name: "policy", attribute: "policy", values: []string{"constant", "hash", "raw", "custom"}}
 	keyIDLabel    = Label{name: "key_id", attribute: "key_id"}
 	keyCheckLabel = Label{name: "key_check", attribute: "key_check"}
+	holderLabel   = Label{name: "holder", attribute: "holder"}
 )
 
 // invalid is what a value outside of its closed set is printed as.

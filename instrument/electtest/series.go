@@ -18,22 +18,33 @@ import (
 // counted something: name_bucket{le="0.5"}, not cumulated.
 type Series map[string]float64
 
-// Read returns all series of one lock label as they are now.
+// Read returns the series of one lock label as they are now, without those of
+// the backend's view.
 func Read(m *instrument.Middleware, label string) Series {
-	got := Series{}
-	m.Collect(func(s *instrument.Sample) {
-		if s.Metric.PerLock() && s.Lock == label {
-			got.add(s)
-		}
+	return read(m, func(s *instrument.Sample) bool {
+		return s.Metric.PerLock() && s.Lock == label && s.Metric.Group() != catalog.GroupBackend
 	})
-	return got
 }
 
-// ReadProcess returns the series that belong to no lock.
+// ReadProcess returns the series that belong to no lock and no backend.
 func ReadProcess(m *instrument.Middleware) Series {
+	return read(m, func(s *instrument.Sample) bool {
+		return !s.Metric.PerLock() && s.Metric.Group() != catalog.GroupBackend
+	})
+}
+
+// ReadBackend returns what backends say of one lock label, and whether they can
+// be believed.
+func ReadBackend(m *instrument.Middleware, label string) Series {
+	return read(m, func(s *instrument.Sample) bool {
+		return s.Metric.Group() == catalog.GroupBackend && (!s.Metric.PerLock() || s.Lock == label)
+	})
+}
+
+func read(m *instrument.Middleware, wanted func(*instrument.Sample) bool) Series {
 	got := Series{}
 	m.Collect(func(s *instrument.Sample) {
-		if !s.Metric.PerLock() {
+		if wanted(s) {
 			got.add(s)
 		}
 	})
@@ -57,8 +68,9 @@ func (r Series) add(s *instrument.Sample) {
 		r[Key(s.Metric.Name(), labels, s.Values[:])] = s.Value
 		return
 	}
-	r[s.Metric.Count()] = float64(s.Histogram.Count())
-	r[s.Metric.Sum()] = s.Histogram.Sum
+	values := s.Values[:len(labels)]
+	r[Key(s.Metric.Count(), labels, values)] = float64(s.Histogram.Count())
+	r[Key(s.Metric.Sum(), labels, values)] = s.Histogram.Sum
 	for i, n := range s.Histogram.Counts {
 		if n == 0 {
 			continue
@@ -67,7 +79,7 @@ func (r Series) add(s *instrument.Sample) {
 		if i < len(s.Metric.Bounds()) {
 			le = number(s.Metric.Bounds()[i])
 		}
-		r[Key(s.Metric.Bucket(), []catalog.Label{catalog.UpperBound}, []string{le})] = float64(n)
+		r[Key(s.Metric.Bucket(), append(labels[:len(labels):len(labels)], catalog.UpperBound), append(values[:len(values):len(values)], le))] = float64(n)
 	}
 }
 

@@ -111,7 +111,7 @@ func TestNativeHistogramsAreTheSameFromBothExporters(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := nativeHistograms(t, native)
-		if len(want) != 6 { // of four for each of two locks, those that were observed
+		if len(want) != 7 { // of five for each of three locks, those that were observed
 			t.Errorf("%d histograms from client_golang", len(want))
 		}
 		if diff := cmp.Diff(want, nativeHistograms(t, otel)); diff != "" {

@@ -135,7 +135,7 @@ func (p *production) addExplicit(s *instrument.Sample) {
 	h, _ := m.Data.(metricdata.Histogram[float64])
 	h.Temporality = metricdata.CumulativeTemporality
 	h.DataPoints = append(h.DataPoints, metricdata.HistogramDataPoint[float64]{
-		Attributes: p.set, StartTime: s.Created, Time: p.now,
+		Attributes: p.attributes(s), StartTime: s.Created, Time: p.now,
 		Count: s.Histogram.Count(), Sum: s.Histogram.Sum, Bounds: s.Metric.Bounds(), BucketCounts: slices.Clone(s.Histogram.Counts),
 		Exemplars: p.kept.exemplars(s.Metric),
 	})
@@ -143,16 +143,25 @@ func (p *production) addExplicit(s *instrument.Sample) {
 }
 
 func (p *production) addExponential(s *instrument.Sample) {
-	point, ok := p.kept.exponential(s.Metric)
+	point, ok := p.kept.exponential(s.Metric, s.Values[0])
 	if !ok {
 		return
 	}
-	point.Attributes, point.Time = p.set, p.now
+	point.Attributes, point.Time = p.attributes(s), p.now
 	m := p.of(s.Metric)
 	h, _ := m.Data.(metricdata.ExponentialHistogram[float64])
 	h.Temporality = metricdata.CumulativeTemporality
 	h.DataPoints = append(h.DataPoints, point)
 	m.Data = h
+}
+
+// attributes are those of the lock, and of the metric's own label if it has one.
+func (p *production) attributes(s *instrument.Sample) attribute.Set {
+	if s.Metric.NumLabels() == 0 || s.Values[0] == "" {
+		return p.set
+	}
+	own := attribute.String(s.Metric.LabelAt(0).Attribute(), s.Values[0])
+	return attribute.NewSet(attribute.String(catalog.LockName.Attribute(), s.Lock), own)
 }
 
 func (p *production) of(m *catalog.Metric) *metricdata.Metrics {

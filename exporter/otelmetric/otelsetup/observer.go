@@ -54,12 +54,16 @@ func (l *locks) end() {
 type observer struct {
 	of    *locks
 	label string
-	kept  []*kept
+	kept  []*kept // of metrics without labels of their own
+
+	mu       sync.Mutex
+	labelled []*kept // made with their first observation
 }
 
 // kept is one histogram of one lock.
 type kept struct {
 	metric    *catalog.Metric
+	value     string // of the metric's own label, if it has one
 	histogram prometheus.Histogram
 	observed  atomic.Bool
 }
@@ -68,7 +72,7 @@ type kept struct {
 func (l *locks) observer(label string) instrument.Observer {
 	o := &observer{of: l, label: label}
 	for _, m := range catalog.All() {
-		if m.Kind() == catalog.Histogram && l.m.Exports(m) {
+		if m.Kind() == catalog.Histogram && m.NumLabels() == 0 && l.m.Exports(m) {
 			o.kept = append(o.kept, &kept{metric: m, histogram: l.histogram(m)})
 		}
 	}
@@ -94,8 +98,11 @@ func (l *locks) histogram(m *catalog.Metric) prometheus.Histogram {
 }
 
 // Observe implements instrument.Observer.
-func (o *observer) Observe(ctx context.Context, m *catalog.Metric, v float64) {
+func (o *observer) Observe(ctx context.Context, m *catalog.Metric, values []string, v float64) {
 	k := o.find(m)
+	if len(values) > 0 {
+		k = o.madeFor(m, values[0])
+	}
 	if k == nil {
 		return
 	}
@@ -119,6 +126,31 @@ func (o *observer) Close() {
 	}
 }
 
+// madeFor finds or makes the histogram of a metric that has a label of its own.
+func (o *observer) madeFor(m *catalog.Metric, value string) *kept {
+	if !o.of.native || !o.of.m.Exports(m) {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	k := o.labelledAs(m, value)
+	if k == nil {
+		k = &kept{metric: m, value: value, histogram: o.of.histogram(m)}
+		o.labelled = append(o.labelled, k)
+	}
+	return k
+}
+
+// labelledAs finds one of the labelled histograms. The caller holds mu.
+func (o *observer) labelledAs(m *catalog.Metric, value string) *kept {
+	for _, k := range o.labelled {
+		if k.metric == m && k.value == value {
+			return k
+		}
+	}
+	return nil
+}
+
 func (o *observer) find(m *catalog.Metric) *kept {
 	if o == nil {
 		return nil
@@ -132,8 +164,13 @@ func (o *observer) find(m *catalog.Metric) *kept {
 }
 
 // read is what a histogram has; nil before its first observation.
-func (o *observer) read(m *catalog.Metric) *dto.Histogram {
+func (o *observer) read(m *catalog.Metric, value string) *dto.Histogram {
 	k := o.find(m)
+	if o != nil && m.NumLabels() > 0 {
+		o.mu.Lock()
+		k = o.labelledAs(m, value)
+		o.mu.Unlock()
+	}
 	if k == nil || !k.observed.Load() {
 		return nil
 	}
@@ -147,7 +184,7 @@ func (o *observer) read(m *catalog.Metric) *dto.Histogram {
 // exemplars are those of the classic buckets.
 func (o *observer) exemplars(m *catalog.Metric) []metricdata.Exemplar[float64] {
 	var all []metricdata.Exemplar[float64]
-	for _, b := range o.read(m).GetBucket() {
+	for _, b := range o.read(m, "").GetBucket() {
 		if b.Exemplar != nil {
 			all = append(all, exemplarOf(b.Exemplar))
 		}
@@ -157,8 +194,8 @@ func (o *observer) exemplars(m *catalog.Metric) []metricdata.Exemplar[float64] {
 
 // exponential is a native histogram as OpenTelemetry writes it: indexed by the
 // lower bound of a bucket, not the upper, and without gaps.
-func (o *observer) exponential(m *catalog.Metric) (metricdata.ExponentialHistogramDataPoint[float64], bool) {
-	h := o.read(m)
+func (o *observer) exponential(m *catalog.Metric, value string) (metricdata.ExponentialHistogramDataPoint[float64], bool) {
+	h := o.read(m, value)
 	if h == nil {
 		return metricdata.ExponentialHistogramDataPoint[float64]{}, false
 	}

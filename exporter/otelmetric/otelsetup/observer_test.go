@@ -265,17 +265,17 @@ func TestAnObserverThatIsClosedLateLeavesItsSuccessor(t *testing.T) {
 	if first.Close(); h.locks.find("x") != second || h.locks.find("y") != other {
 		t.Error("the second has gone with the first")
 	}
-	first.Observe(context.Background(), catalog.AcquireDuration, 1)
-	second.Observe(context.Background(), catalog.Attempts, 1) // no histogram
-	if second.read(catalog.AcquireDuration) != nil || second.read(catalog.Attempts) != nil {
+	first.Observe(context.Background(), catalog.AcquireDuration, nil, 1)
+	second.Observe(context.Background(), catalog.Attempts, nil, 1) // no histogram
+	if second.read(catalog.AcquireDuration, "") != nil || second.read(catalog.Attempts, "") != nil {
 		t.Error("the second has what it was not told")
 	}
 	if second.Close(); h.locks.find("x") != nil || h.locks.find("y") != other || len(h.locks.by) != 1 {
 		t.Errorf("%d labels are left", len(h.locks.by))
 	}
 	var none *observer
-	none.Observe(context.Background(), catalog.AcquireDuration, 1)
-	if none.read(catalog.AcquireDuration) != nil || none.exemplars(catalog.AcquireDuration) != nil {
+	none.Observe(context.Background(), catalog.AcquireDuration, nil, 1)
+	if none.read(catalog.AcquireDuration, "") != nil || none.exemplars(catalog.AcquireDuration) != nil {
 		t.Error("no observer has something")
 	}
 }
@@ -285,9 +285,9 @@ func TestOnlyWhatIsExportedIsKept(t *testing.T) {
 	h := NewHistograms(m, WithNativeHistograms())
 	defer h.Close()
 	o, _ := h.locks.observer("x").(*observer)
-	o.Observe(context.Background(), catalog.AcquireDuration, 1)
-	o.Observe(context.Background(), catalog.ExecutionDuration, 1)
-	if o.read(catalog.AcquireDuration) != nil || o.read(catalog.ExecutionDuration) == nil {
+	o.Observe(context.Background(), catalog.AcquireDuration, nil, 1)
+	o.Observe(context.Background(), catalog.ExecutionDuration, nil, 1)
+	if o.read(catalog.AcquireDuration, "") != nil || o.read(catalog.ExecutionDuration, "") == nil {
 		t.Error("a series that was left out is kept, or one that was not is not")
 	}
 }

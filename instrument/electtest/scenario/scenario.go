@@ -16,7 +16,7 @@ import (
 
 // Secrets are parts of the names and error texts of the script; none of them
 // may leave the process.
-var Secrets = []string{"tenant", "primary", "refused", "no disk"}
+var Secrets = []string{"tenant", "primary", "ledger", "refused", "no disk"}
 
 // Length is how long after Play the script still has an attempt in flight; a
 // test waits that long before its bubble ends.
@@ -36,6 +36,7 @@ func Play(m *instrument.Middleware) error { return PlayIn(m, time.Second) }
 func PlayIn(m *instrument.Middleware, second time.Duration) error {
 	ctx := context.Background()
 	playJob(ctx, m, second)
+	playWitness(m, second)
 	lead := m.Election("primary", instrument.Hold(), instrument.LeaseDuration(15*second), instrument.Backend("etcd"), instrument.MaxLeaders(2))
 	term, err := lead.Acquire(ctx, electtest.Wins(instrument.NewLease(nil, instrument.Token(12),
 		instrument.RenewWith(func(context.Context) error { time.Sleep(second / 50); return nil }))))
@@ -68,4 +69,23 @@ func playJob(ctx context.Context, m *instrument.Middleware, second time.Duration
 	run(12*second, nil)
 	_, _ = job.Acquire(ctx, electtest.Fails(fmt.Errorf("refused: %w", instrument.ErrBackend)))
 	_, _ = job.Acquire(ctx, electtest.Fails(instrument.ErrContended))
+}
+
+// playWitness sees, as a standby that polls, how a leader gives its lock up and
+// another takes it.
+func playWitness(m *instrument.Middleware, second time.Duration) {
+	e := m.Election("ledger", instrument.Hold(), instrument.Backend("kubernetes"))
+	e.Identify("ledger-pod-3")
+	sees := func(state instrument.BackendState, holder string, token uint64) {
+		view := instrument.BackendView{State: state, Holder: holder, Token: token, Counted: true, Every: 2 * second}
+		if state == instrument.BackendHeld {
+			view.Expiry, view.Granted = time.Now().Add(15*second), 15*second
+		}
+		e.ObserveBackend(view)
+	}
+	sees(instrument.BackendHeld, "ledger-pod-1", 4)
+	time.Sleep(2 * second)
+	sees(instrument.BackendVacant, "", 4)
+	time.Sleep(4 * second)
+	sees(instrument.BackendHeld, "ledger-pod-2", 5)
 }

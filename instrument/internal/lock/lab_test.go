@@ -156,7 +156,34 @@ func (l *lab) facts() map[string]string {
 	for name, t := range l.terms {
 		l.factsOf(all, name, t)
 	}
+	l.sightOf(all)
 	return all
+}
+
+// sightOf is what the backend says. "up" is whether it is believed.
+func (l *lab) sightOf(all map[string]string) {
+	if names := l.AppendIdentities(nil); len(names) > 0 {
+		all["as"] = strings.Join(names, ",")
+	}
+	if !l.Viewed() {
+		return
+	}
+	var v Sight
+	l.AddSight(&v, Moment{Now: l.now, Wall: time.Unix(0, 0).Add(l.now.Sub(Origin))})
+	put(all, "v.watched", v.Watched)
+	put(all, "v.up", v.Known)
+	put(all, "v.held", v.Held)
+	put(all, "v.holder", v.Holder)
+	put(all, "v.end", v.End)
+	put(all, "v.length", v.Length)
+	put(all, "v.every", v.Every)
+	put(all, "v.told", v.Told)
+	put(all, "v.terms", v.Terms)
+	put(all, "v.vacant", v.Vacant)
+	distribution(all, "v.gaps", &v.Handover)
+	if v.Counted {
+		all["v.token"] = fmt.Sprint(v.Token)
+	}
 }
 
 func (l *lab) factsOf(all map[string]string, name string, t *Term) {
@@ -316,13 +343,17 @@ var events = map[string]func(*lab, words){
 			l.Fatal(err)
 		}
 	},
-	"sight":  func(l *lab, w words) { l.FirstSight(l.sight(w)) },
-	"look":   func(l *lab, w words) { l.Steady(l.sight(w)) },
-	"held":   func(l *lab, w words) { l.answer = append(l.answer, fmt.Sprint(l.term(w.name(0)).Held(l.now))) },
-	"idle":   func(l *lab, _ words) { l.says(l.Idle(), "idle") },
-	"resume": func(l *lab, _ words) { l.Resume() },
-	"retire": func(l *lab, _ words) { l.Retire(l.now); l.says(l.Retired(), "retired") },
-	"drain":  func(l *lab, _ words) { l.Drain() },
+	"sight":       func(l *lab, w words) { l.FirstSight(l.sight(w)) },
+	"look":        func(l *lab, w words) { l.Steady(l.sight(w)) },
+	"held":        func(l *lab, w words) { l.answer = append(l.answer, fmt.Sprint(l.term(w.name(0)).Held(l.now))) },
+	"idle":        func(l *lab, _ words) { l.says(l.Idle(), "idle") },
+	"resume":      func(l *lab, _ words) { l.Resume() },
+	"retire":      func(l *lab, _ words) { l.Retire(l.now); l.says(l.Retired(), "retired") },
+	"drain":       func(l *lab, _ words) { l.Drain() },
+	"sees":        sees,
+	"identify":    func(l *lab, w words) { l.Identify(w.name(0)) },
+	"unidentify":  func(l *lab, w words) { l.Unidentify(w.name(0)) },
+	"drain-sight": func(l *lab, _ words) { l.DrainSight() },
 	"ends": func(l *lab, _ words) {
 		active, end := l.ActiveEnd(l.now)
 		l.says(active, "active")
@@ -388,6 +419,30 @@ func renew(l *lab, w words) {
 	if ended {
 		l.answer = append(l.answer, "ended")
 	}
+}
+
+var standings = []string{"nothing", "held", "vacant", "unwatched"}
+
+// sees looks at the backend: "sees held by=a" is a holder of that name.
+func sees(l *lab, w words) {
+	look := Look{
+		Now: l.now, Standing: Standing(slices.Index(standings, w.name(0))), Label: w.by["by"],
+		End: l.instant(w.by["end"]), Length: l.duration(w.by["length"]), Valid: l.duration(w.by["valid"]), Every: l.duration(w.by["every"]),
+	}
+	for _, r := range w.by["by"] {
+		look.Holder = look.Holder*31 + uint64(r)
+	}
+	if text := w.by["token"]; text != "" {
+		token, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			l.Fatal(err)
+		}
+		look.Token, look.Counted = token, true
+	}
+	if known := l.HolderLabel(look.Holder); known != "" && known != look.Label {
+		l.Errorf("the label of %q is %q", look.Label, known)
+	}
+	l.Look(look)
 }
 
 func (l *lab) sight(w words) Seen {

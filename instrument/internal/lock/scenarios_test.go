@@ -9,7 +9,7 @@ import (
 const lease = 30 * time.Second
 
 func TestScenario(t *testing.T) {
-	for _, c := range slices.Concat(endings, renewals, wins, bodies) {
+	for _, c := range slices.Concat(endings, renewals, wins, bodies, views) {
 		c.run(t)
 	}
 }

@@ -39,7 +39,7 @@ type State struct {
 
 	attempts    *Attempt     // those beside the flight
 	terms       *Term        // open, or with bodies that run
-	observation *observation // of an observed lock; nil until it was observed
+	observation *observation // of an observed lock; nil until something was
 
 	token     uint64
 	granted   time.Duration // length of the lease that was granted last; 0 unknown
@@ -51,6 +51,9 @@ type State struct {
 type observation struct {
 	term  *Term         // open by observation; nil while another leads
 	slack time.Duration // how much too early the end of the last look can be
+	view  *view         // what the backend says; nil until somebody looked
+
+	identities []identity // with which this process campaigns
 }
 
 func (s *State) observing() *observation {
@@ -83,10 +86,10 @@ func (s *State) Retired() bool { return s.retired }
 func (s *State) HidesRenewals() bool { return s.Params.Hidden || s.hides }
 
 // Idle reports whether nothing of the lock is open: no attempt, no term, no
-// body. No attempt can begin in the Flight of a lock that was found idle until
+// body, no view of the backend. No attempt can begin in the Flight of a lock that was found idle until
 // Resume.
 func (s *State) Idle() bool {
-	if s.attempts != nil || s.running != 0 {
+	if s.attempts != nil || s.running != 0 || s.isWatched() {
 		return false
 	}
 	for t := s.terms; t != nil; t = t.next {
@@ -146,7 +149,10 @@ func (s *State) Retire(now Instant) {
 		s.unlink(t)
 		t.recorded = false
 	}
-	s.observation = nil
+	if seen := s.observation; seen != nil {
+		seen.view.close(now)
+		s.observation = &observation{view: seen.view}
+	}
 	s.retired = true
 }
 

@@ -24,10 +24,12 @@ type Process struct {
 	Redaction redact.Info
 	Overflows uint64
 	Faults    uint64
+	Backends  Backends
 }
 
 // Write writes the samples that belong to no lock.
 func (p *Process) Write(w Writer) {
+	p.Backends.write(w)
 	w(catalog.RedactionInfo, &Values{p.Redaction.Policy, p.Redaction.KeyID, p.Redaction.KeyCheck}, 1, nil)
 	w(catalog.RedactionOverflows, &Values{}, float64(p.Overflows), nil)
 	w(catalog.TelemetryFaults, &Values{}, float64(p.Faults), nil)
@@ -42,6 +44,7 @@ func Lock(r *registry.Reading, w Writer) {
 	out.renewals(r)
 	out.lease(r)
 	out.declared(r)
+	out.views(r)
 }
 
 type output struct {

@@ -32,6 +32,24 @@ type Label struct {
 type folded struct {
 	facts lock.Facts
 	base  Summary
+	views []View
+}
+
+// View is what one backend says of the locks of a label.
+type View struct {
+	Backend string
+	lock.Sight
+}
+
+// viewOf finds or makes the view of a backend. There are few in a label.
+func viewOf(views *[]View, backend string) *lock.Sight {
+	for i := range *views {
+		if v := &(*views)[i]; v.Backend == backend {
+			return &v.Sight
+		}
+	}
+	*views = append(*views, View{Backend: backend})
+	return &(*views)[len(*views)-1].Sight
 }
 
 // minSweep is how many locks join a shared label before it looks for those
@@ -133,6 +151,12 @@ func (b *Label) fold(l *Lock) {
 	f.LastWon, f.LastEnded = max(f.LastWon, kept.LastWon), max(f.LastEnded, kept.LastEnded)
 	f.LeaseSeen, f.Lease = f.LeaseSeen || kept.LeaseSeen, max(f.Lease, kept.Lease)
 	b.folded.base.add(l.declared, l.HidesRenewals())
+	if l.Viewed() {
+		var sight lock.Sight
+		l.AddSight(&sight, b.r.moment())
+		l.DrainSight()
+		viewOf(&b.folded.views, l.declared.Backend).Add(&sight)
+	}
 }
 
 // Summary is what the locks of a label declare; of several the longest
@@ -172,6 +196,12 @@ type Reading struct {
 	Created time.Time
 	lock.Facts
 	Summary
+	// Views are what the backends say, one for each of the declared ones of
+	// which a lock was ever looked at.
+	Views []View
+	// Identities are those with which this process campaigns, as labels; none
+	// of a shared label.
+	Identities []string
 }
 
 // read sums up the locks of the label. It reports false when there are none
@@ -183,12 +213,18 @@ func (b *Label) read(into *Reading) bool {
 		return false
 	}
 	uses := into.Uses[:0]
-	*into = Reading{Label: b.shown, Shared: b.shared, Created: time.Unix(0, b.created), Summary: Summary{Uses: uses}}
+	*into = Reading{
+		Label: b.shown, Shared: b.shared, Created: time.Unix(0, b.created), Summary: Summary{Uses: uses},
+		Views: into.Views[:0], Identities: into.Identities[:0],
+	}
 	if b.folded != nil {
 		into.Totals.Add(&b.folded.facts.Totals)
 		into.LastWon, into.LastEnded = b.folded.facts.LastWon, b.folded.facts.LastEnded
 		into.LeaseSeen, into.Lease = b.folded.facts.LeaseSeen, b.folded.facts.Lease
 		into.Summary.merge(&b.folded.base)
+		for i := range b.folded.views {
+			viewOf(&into.Views, b.folded.views[i].Backend).Add(&b.folded.views[i].Sight)
+		}
 	}
 	for l := b.locks; l != nil; l = l.next {
 		l.mu.Lock()
@@ -196,11 +232,19 @@ func (b *Label) read(into *Reading) bool {
 		l.Settle(m.Now)
 		l.AddTo(&into.Facts, m)
 		hides := l.HidesRenewals()
+		if l.Viewed() {
+			l.AddSight(viewOf(&into.Views, l.declared.Backend), m)
+		}
+		into.Identities = l.AppendIdentities(into.Identities)
 		l.mu.Unlock()
 		into.Summary.add(l.declared, hides)
 	}
 	if b.shared {
 		into.Fenced = false // the tokens are those of several locks
+		into.Identities = into.Identities[:0]
+		for i := range into.Views {
+			into.Views[i].Holder, into.Views[i].Counted = "", false
+		}
 	}
 	return true
 }

@@ -10,7 +10,7 @@ import (
 
 // Observer takes the observations of one label's histograms as they are made.
 type Observer interface {
-	Observe(ctx context.Context, m *catalog.Metric, v float64)
+	Observe(ctx context.Context, m *catalog.Metric, values []string, v float64)
 }
 
 type attachment struct{ make func(label string) Observer }
@@ -95,22 +95,27 @@ func (r *Registry) close(o Observer) {
 	}
 }
 
-// Deliver hands observations on. A nil context is the background's.
-func (r *Registry) Deliver(ctx context.Context, box lock.Outbox, observers []Observer) {
+// Deliver hands the observations of a lock on. A nil context is the background's.
+func (r *Registry) Deliver(ctx context.Context, l *Lock, box lock.Outbox, observers []Observer) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
 	for _, o := range observers {
-		r.deliver(ctx, &box, o)
+		r.deliver(ctx, l, &box, o)
 	}
 }
 
-// deliver hands them to one observer. It allocates nothing.
-func (r *Registry) deliver(ctx context.Context, box *lock.Outbox, o Observer) {
+// deliver hands them to one observer. It allocates nothing for metrics without
+// labels.
+func (r *Registry) deliver(ctx context.Context, l *Lock, box *lock.Outbox, o Observer) {
 	defer r.contain()
 	for i := range box.Len() {
 		x := box.At(i)
-		o.Observe(ctx, x.Metric, x.Value)
+		var values []string
+		if x.Metric.NumLabels() > 0 {
+			values = []string{l.declared.Backend} // the one label that histograms have
+		}
+		o.Observe(ctx, x.Metric, values, x.Value)
 	}
 }
 

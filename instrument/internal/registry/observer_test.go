@@ -35,7 +35,7 @@ func (r *recorder) make(label string) Observer {
 	return &watcher{r, label}
 }
 
-func (w *watcher) Observe(ctx context.Context, m *catalog.Metric, v float64) {
+func (w *watcher) Observe(ctx context.Context, m *catalog.Metric, _ []string, v float64) {
 	if ctx == nil {
 		panic("no context")
 	}
@@ -47,7 +47,7 @@ func (w *watcher) Close() { w.of.note("close " + w.label) }
 // plain has no Close.
 type plain struct{ seen int }
 
-func (p *plain) Observe(context.Context, *catalog.Metric, float64) { p.seen++ }
+func (p *plain) Observe(context.Context, *catalog.Metric, []string, float64) { p.seen++ }
 
 // observe has a lock observe something and hands it on.
 func (f *fixture) observe(l *Lock) {

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,6 +29,7 @@ type Registry struct {
 	families   words
 	backends   words
 	latest     *Declared
+	reached    map[string]bool // backends of which the program said whether they can be asked
 	overflows  uint64
 	collisions uint64
 	closing    []Observer // to be closed without mu
@@ -246,7 +248,7 @@ func (r *Registry) Forget(l *Lock) {
 	b.mu.Unlock()
 	r.hasRoomAgain.Store(r.labels[redact.Overflow] != nil && r.hasRoom())
 	r.mu.Unlock()
-	r.Deliver(context.Background(), box, observers)
+	r.Deliver(context.Background(), l, box, observers)
 	r.closeAll(closing)
 }
 
@@ -312,6 +314,23 @@ func (r *Registry) Declare(d *Declared) *Declared {
 		r.latest = d
 	}
 	return r.latest
+}
+
+// Reach notes whether a backend as a whole can be asked.
+func (r *Registry) Reach(backend string, up bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.reached == nil {
+		r.reached = map[string]bool{}
+	}
+	r.reached[r.backends.bound(backend, r.max)] = up
+}
+
+// Reached returns the backends of which it was said whether they can be asked.
+func (r *Registry) Reached() map[string]bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.reached)
 }
 
 // Counts are the numbers that belong to no lock.

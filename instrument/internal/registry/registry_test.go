@@ -77,7 +77,7 @@ func (f *fixture) lose(l *Lock, t *lock.Term) {
 func (f *fixture) deliver(l *Lock) {
 	box, observers := l.UnlockAndTake()
 	var none context.Context
-	f.Deliver(none, box, observers)
+	f.Deliver(none, l, box, observers)
 }
 
 // series is what is read of each label, in words.
