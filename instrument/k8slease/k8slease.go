@@ -2,6 +2,7 @@ package k8slease
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
@@ -23,7 +24,7 @@ func Instrument(cfg leaderelection.LeaderElectionConfig, e *instrument.Election)
 	if cfg.Lock == nil {
 		return cfg
 	}
-	l := Lock(cfg.Lock, e)
+	l := Lock(cfg.Lock, e, RetryPeriod(cfg.RetryPeriod))
 	l.coordinated = cfg.Coordinated
 	cfg.Lock = l
 	if started := cfg.Callbacks.OnStartedLeading; started != nil {
@@ -47,8 +48,32 @@ func Instrument(cfg leaderelection.LeaderElectionConfig, e *instrument.Election)
 //
 // For controller-runtime there is package ctrllease, which keeps the lock that
 // the manager would have made.
-func Lock(l resourcelock.Interface, e *instrument.Election) *ResourceLock {
-	return &ResourceLock{inner: l, election: e}
+func Lock(l resourcelock.Interface, e *instrument.Election, opts ...Option) *ResourceLock {
+	wrapped := &ResourceLock{inner: l, election: e}
+	RetryPeriod(defaultRetryPeriod)(wrapped)
+	for _, o := range opts {
+		if o != nil {
+			o(wrapped)
+		}
+	}
+	return wrapped
+}
+
+// Option configures a ResourceLock. Nil options are ignored.
+type Option func(*ResourceLock)
+
+// defaultRetryPeriod is that of Kubernetes components and of controller-runtime.
+const defaultRetryPeriod = 2 * time.Second
+
+// RetryPeriod is that of the elector, 2 s if not set; 0 and less change
+// nothing. A standby looks at the lease once in a period and its jitter, which
+// is the resolution of leader_backend_*.
+func RetryPeriod(d time.Duration) Option {
+	return func(l *ResourceLock) {
+		if d > 0 {
+			l.campaign.every = time.Duration(float64(d) * (1 + leaderelection.JitterFactor))
+		}
+	}
 }
 
 // Work runs body as work of the term that the elector holds or held last, and

@@ -28,6 +28,7 @@ type ResourceLock struct {
 	works     []*work    // that run
 	round     round
 	seen      sighting
+	campaign  campaigning
 }
 
 // round is what is known of the renewal in progress and the one before it: an
@@ -56,7 +57,7 @@ func (l *ResourceLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRec
 		return l.getToRelease(ctx, ending)
 	}
 	at := l.begin(ctx)
-	record, raw, err := l.inner.Get(ctx)
+	record, raw, err := l.look(ctx)
 	switch {
 	case err == nil && l.contended(record, raw):
 		l.end(at, instrument.ErrContended)
@@ -131,6 +132,7 @@ func (l *ResourceLock) win(ctx context.Context, record resourcelock.LeaderElecti
 		return err
 	}
 	won := win(at, asked, record)
+	l.wrote(won, record)
 	for _, running := range l.holds(won) {
 		running.move(won.term)
 	}
@@ -148,6 +150,7 @@ func (l *ResourceLock) renew(ctx context.Context, held *lease, r round, record r
 		held.extend(asked, record)
 		l.decided(held, round{end: r.end})
 		held.renewed(r.sent)
+		l.wrote(held, record)
 	case r.got:
 		l.decided(held, round{failing: true, end: r.end})
 		held.renewalFailed(r.sent, renewalError(err))
@@ -162,13 +165,12 @@ func (l *ResourceLock) verify(ctx context.Context, held *lease, r round) (*resou
 	if !r.tried {
 		r.sent = time.Now()
 	}
-	record, raw, err := l.inner.Get(ctx)
+	record, raw, err := l.look(ctx)
 	switch {
 	case err == nil && record.HolderIdentity != l.Identity():
 		l.gone(held)
 		held.renewalFailed(r.sent, errTaken)
 		held.lost(errTaken)
-		l.contended(record, raw) // remembers when it was seen
 	case err == nil, apierrors.IsNotFound(err):
 		l.decided(held, round{sent: r.sent, got: true, failing: r.failing, end: r.end})
 	default:
@@ -192,6 +194,7 @@ func (l *ResourceLock) stop() {
 	at, held, releasing, r := l.attempt, l.held, l.releasing, l.round
 	l.attempt, l.held, l.ending, l.releasing = nil, nil, nil, nil
 	l.mu.Unlock()
+	l.leave()
 	if at != nil {
 		at.NotAcquired(context.Canceled)
 	}

@@ -42,12 +42,11 @@ func (r *releasing) finish(err error) {
 // getToRelease is the Get by which the elector begins or repeats a release.
 // client-go releases without a look at whose the lease is by then.
 func (l *ResourceLock) getToRelease(ctx context.Context, held *lease) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	record, raw, err := l.inner.Get(ctx)
+	record, raw, err := l.look(ctx)
 	switch {
 	case err == nil && record.HolderIdentity == l.Identity():
 	case err == nil:
 		l.notOurs(held, errTaken)
-		l.contended(record, raw) // remembers when it was seen
 	case apierrors.IsNotFound(err):
 		l.notOurs(held, errDeleted)
 	default: // client-go leaves it at that
@@ -77,6 +76,7 @@ func (l *ResourceLock) release(ctx context.Context, held *lease, record resource
 		}
 		if err == nil {
 			l.gone(held)
+			l.freed(record)
 		}
 		r.finish(err)
 	}()

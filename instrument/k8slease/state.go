@@ -1,7 +1,6 @@
 package k8slease
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"time"
@@ -67,6 +66,7 @@ func (l *ResourceLock) begin(ctx context.Context) *instrument.Attempt {
 	before := l.attempt
 	l.attempt = at
 	l.mu.Unlock()
+	l.join(ctx)
 	if before != nil {
 		before.NotAcquired(instrument.ErrContended)
 	}
@@ -93,24 +93,12 @@ func (l *ResourceLock) end(at *instrument.Attempt, err error) {
 	}
 }
 
-// sighting is the record as it was seen last, and since when.
-type sighting struct {
-	raw []byte
-	at  time.Time
-}
-
 // contended reports whether the elector will leave the lock alone: another
 // holds it, and has changed the record within the lease. That is client-go's
 // own rule, which looks at no clock but its own.
 func (l *ResourceLock) contended(record *resourcelock.LeaderElectionRecord, raw []byte) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := time.Now()
-	if !bytes.Equal(raw, l.seen.raw) {
-		l.seen = sighting{raw, now}
-	}
 	if record.HolderIdentity == "" || record.HolderIdentity == l.Identity() {
 		return false
 	}
-	return now.Before(l.seen.at.Add(time.Duration(record.LeaseDurationSeconds) * time.Second))
+	return time.Now().Before(l.sighted(raw).Add(lengthOf(record)))
 }
