@@ -66,7 +66,7 @@ func (e *Election) acquire(ctx context.Context, a Acquirer, body bool) (*Term, e
 			span.end(catalog.Panicked.String())
 		}
 	}()
-	lease, err := a.Acquire(ctx)
+	lease, err := e.acquireFrom(ctx, a)
 	returned = true
 	if err == nil && lease == nil {
 		err = ErrNoLease
@@ -82,6 +82,14 @@ func (e *Election) acquire(ctx context.Context, a Acquirer, body bool) (*Term, e
 		span.end(outcomeAcquired)
 	}
 	return t, nil
+}
+
+// acquireFrom calls the elector, which may be a witness.
+func (e *Election) acquireFrom(ctx context.Context, a Acquirer) (Lease, error) {
+	if w, ok := a.(Witness); ok {
+		return w.AcquireAsWitness(ctx, e)
+	}
+	return a.Acquire(ctx)
 }
 
 // Run takes the lock, runs the body and gives the lock back, also when the

@@ -18,6 +18,15 @@ type AcquirerFunc func(ctx context.Context) (Lease, error)
 // Acquire calls f.
 func (f AcquirerFunc) Acquire(ctx context.Context) (Lease, error) { return f(ctx) }
 
+// Witness is an Acquirer that is told who holds the lock while it waits for it.
+// Election calls AcquireAsWitness instead of Acquire, with the handle that
+// takes what it sees: ObserveBackend and Identify. Before it returns it says
+// BackendUnwatched, since nobody looks any more then.
+type Witness interface {
+	Acquirer
+	AcquireAsWitness(ctx context.Context, e *Election) (Lease, error)
+}
+
 // Lease is one won term. Release gives it back. A Lease may implement the
 // optional capabilities below; each has an answer for "unknown", so that a
 // wrapper can carry all of them and still tell the truth. A panic of Expiry,

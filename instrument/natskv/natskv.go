@@ -110,6 +110,11 @@ func isWrongRevision(err error) bool {
 }
 
 func (e *elector) Acquire(ctx context.Context) (instrument.Lease, error) {
+	return e.AcquireAsWitness(ctx, nil)
+}
+
+// AcquireAsWitness tells election what the watch of a standby shows.
+func (e *elector) AcquireAsWitness(ctx context.Context, election *instrument.Election) (instrument.Lease, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -119,11 +124,16 @@ func (e *elector) Acquire(ctx context.Context) (instrument.Lease, error) {
 	}
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
-	w := &waiter{bucketKey: e.bucketKey, every: ttl / 3}
+	w := &waiter{bucketKey: e.bucketKey, every: ttl / 3, witness: witness{election: election, ttl: ttl}}
+	if e.waits {
+		defer election.Identify(e.holder)()
+		defer w.witness.leaves()
+	}
 	for {
 		k, err := e.create(ctx, ttl)
 		switch {
 		case err == nil:
+			w.witness.wins(e.holder, k.revision)
 			return k.lease(), nil
 		case !e.waits || !errors.Is(err, jetstream.ErrKeyExists):
 			return nil, fmt.Errorf("natskv: %w", err)

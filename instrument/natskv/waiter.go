@@ -15,6 +15,7 @@ type waiter struct {
 	every   time.Duration
 	updates <-chan jetstream.KeyValueEntry // nil without a watch
 	current bool                           // the watch has shown a value
+	witness witness
 }
 
 // start opens the watch unless there is one. It ends with ctx.
@@ -47,6 +48,7 @@ func (w *waiter) freed(ctx context.Context) error {
 		case <-timer.C:
 			return nil
 		case entry, ok := <-w.updates:
+			w.witness.sees(entry, ok, w.current)
 			switch {
 			case !ok:
 				w.updates = nil
