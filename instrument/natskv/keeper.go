@@ -64,9 +64,14 @@ func newKeeper(b *bucketKey, value []byte, revision uint64, asked time.Time, ttl
 	return k
 }
 
-func (k *keeper) lease() instrument.Lease {
+// lease is the term, at whose end ended is called.
+func (k *keeper) lease(ended func()) instrument.Lease {
+	watch := func(ctx context.Context, s instrument.Sink) {
+		defer ended()
+		k.Watch(ctx, s)
+	}
 	return instrument.NewLease(k.release,
-		instrument.Token(k.fencing), instrument.ExpiryFrom(k.Expiry), instrument.GrantedFrom(k.length), instrument.WatchWith(k.Watch))
+		instrument.Token(k.fencing), instrument.ExpiryFrom(k.Expiry), instrument.GrantedFrom(k.length), instrument.WatchWith(watch))
 }
 
 // counts has the lease count from a request that was answered.

@@ -125,16 +125,23 @@ func (e *elector) AcquireAsWitness(ctx context.Context, election *instrument.Ele
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	w := &waiter{bucketKey: e.bucketKey, every: ttl / 3, witness: witness{election: election, ttl: ttl}}
+	won, ended := false, func() {}
 	if e.waits {
-		defer election.Identify(e.holder)()
+		ended = election.Identify(e.holder)
 		defer w.witness.leaves()
 	}
+	defer func() {
+		if !won {
+			ended()
+		}
+	}()
 	for {
 		k, err := e.create(ctx, ttl)
 		switch {
 		case err == nil:
 			w.witness.wins(e.holder, k.revision)
-			return k.lease(), nil
+			won = true
+			return k.lease(ended), nil
 		case !e.waits || !errors.Is(err, jetstream.ErrKeyExists):
 			return nil, fmt.Errorf("natskv: %w", err)
 		}

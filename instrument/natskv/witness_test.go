@@ -25,6 +25,7 @@ func standby(t *testing.T, url string) (seen func() electtest.Series, stop func(
 	go func() {
 		defer close(done)
 		if term, err := e.Acquire(ctx, elector); err == nil {
+			<-ctx.Done()
 			_ = term.Release(context.WithoutCancel(ctx))
 		}
 	}()
@@ -103,6 +104,13 @@ func TestAStandbyThatWinsHasSeenTheGap(t *testing.T) {
 	}
 	if n := seen()[catalog.BackendHandover.Count()+`{backend="nats"}`]; n != 1 {
 		t.Errorf("%v gaps", n)
+	}
+	if seen()[of(catalog.IdentityInfo, "replica-2")] != 1 {
+		t.Errorf("the leader has no identity: %v", seen())
+	}
+	stop()
+	if !becomes(t, func() bool { _, there := seen()[of(catalog.IdentityInfo, "replica-2")]; return !there }) {
+		t.Errorf("the identity outlives the term: %v", seen())
 	}
 }
 

@@ -28,6 +28,7 @@ type lease struct {
 	node    string
 	created int64 // zxid
 	end     time.Time
+	over    func() // called at the end of the term; nil: nobody asked
 }
 
 // watched looks at the node for the first time.
@@ -70,6 +71,9 @@ func (l *lease) lease(release func(context.Context) error) instrument.Lease {
 // changed. An answer is a renewal, also after the lease end: as long as the
 // node is there, no other holder had the lock.
 func (l *lease) watch(ctx context.Context, s instrument.Sink) {
+	if l.over != nil {
+		defer l.over()
+	}
 	tick := time.NewTimer(l.every())
 	defer tick.Stop()
 	changed := l.changed

@@ -81,19 +81,20 @@ func (e *elector) parents() error {
 }
 
 // first waits until no other node is ahead. Each waits for the one before it.
-func (c *candidate) first(ctx context.Context, ended <-chan struct{}) error {
+func (c *candidate) first(ctx context.Context, ended <-chan struct{}, w *witness) error {
 	for {
-		ahead, err := c.ahead()
+		ahead, holds, err := c.ahead()
 		if err != nil || ahead == "" {
 			return err
 		}
-		there, _, gone, err := c.conn.ExistsW(ahead)
+		there, stat, gone, err := c.conn.ExistsW(ahead)
 		if err != nil {
 			return err
 		}
 		if !there {
 			continue
 		}
+		w.waitsFor(ahead, stat, holds)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -107,33 +108,37 @@ func (c *candidate) first(ctx context.Context, ended <-chan struct{}) error {
 	}
 }
 
-// ahead is the node before this one; empty when this one is first. A node
+// ahead is the node before this one, and whether that holds the lock; empty when
+// this one is first. A node
 // that is not in the queue has gone with its session: nobody before it is no
 // win then.
-func (c *candidate) ahead() (string, error) {
+func (c *candidate) ahead() (node string, holds bool, err error) {
 	children, _, err := c.conn.Children(c.path)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	own, err := number(c.node)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	before, at, there := "", -1, false
+	before, at, there, earlier := "", -1, false, 0
 	for _, child := range children {
 		n, err := number(child)
 		switch {
 		case err != nil: // no candidate
 		case n == own:
 			there = true
-		case n < own && n > at:
-			before, at = c.path+"/"+child, n
+		case n < own:
+			earlier++
+			if n > at {
+				before, at = c.path+"/"+child, n
+			}
 		}
 	}
 	if !there {
-		return "", fmt.Errorf("node is gone: %w", instrument.ErrSessionLost)
+		return "", false, fmt.Errorf("node is gone: %w", instrument.ErrSessionLost)
 	}
-	return before, nil
+	return before, earlier == 1, nil
 }
 
 // leave removes the node. One that is gone was lost before.

@@ -2,7 +2,9 @@ package zklock
 
 import (
 	"encoding/binary"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,12 +23,17 @@ type Session struct {
 	mu      sync.Mutex
 	timeout time.Duration
 	expired chan struct{}
+	hears   map[*witness]struct{}
 }
 
 // Event takes the events of the connection. A program with a callback of its
 // own calls it from there.
 func (s *Session) Event(e zk.Event) {
-	if e.Type != zk.EventSession || e.State != zk.StateExpired {
+	if e.Type != zk.EventSession {
+		return
+	}
+	s.tell(e.State)
+	if e.State != zk.StateExpired {
 		return
 	}
 	s.mu.Lock()
@@ -35,6 +42,30 @@ func (s *Session) Event(e zk.Event) {
 		close(s.expired)
 	}
 	s.expired = nil
+}
+
+// tell passes the state of the connection on to those that wait in a queue.
+func (s *Session) tell(state zk.State) {
+	s.mu.Lock()
+	all := slices.Collect(maps.Keys(s.hears))
+	s.mu.Unlock()
+	for _, w := range all {
+		w.connection(state)
+	}
+}
+
+func (s *Session) listen(w *witness) (stop func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hears == nil {
+		s.hears = map[*witness]struct{}{}
+	}
+	s.hears[w] = struct{}{}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.hears, w)
+	}
 }
 
 // Dialer reads the granted timeout from the answers of connections that next

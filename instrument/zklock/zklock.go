@@ -76,11 +76,16 @@ type elector struct {
 func (*elector) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "ZooKeeper election") }
 
 func (e *elector) Acquire(ctx context.Context) (instrument.Lease, error) {
+	return e.AcquireAsWitness(ctx, nil)
+}
+
+// AcquireAsWitness tells election what a standby sees of the queue.
+func (e *elector) AcquireAsWitness(ctx context.Context, election *instrument.Election) (instrument.Lease, error) {
 	if e.session == nil {
 		return nil, errMissing
 	}
 	ctx = orBackground(ctx)
-	l, err, returned := detached(ctx, func() (instrument.Lease, error) { return e.attempt(ctx) }, func(l instrument.Lease) {
+	l, err, returned := detached(ctx, func() (instrument.Lease, error) { return e.attempt(ctx, election) }, func(l instrument.Lease) {
 		_ = l.Release(context.Background())
 	})
 	if !returned || err != nil {
@@ -89,7 +94,7 @@ func (e *elector) Acquire(ctx context.Context) (instrument.Lease, error) {
 	return l, nil
 }
 
-func (e *elector) attempt(ctx context.Context) (instrument.Lease, error) {
+func (e *elector) attempt(ctx context.Context, election *instrument.Election) (instrument.Lease, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -98,7 +103,9 @@ func (e *elector) attempt(ctx context.Context) (instrument.Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.first(ctx, ended); err != nil {
+	w := newWitness(election, e.session, c)
+	defer w.leaves()
+	if err := c.first(ctx, ended, w); err != nil {
 		c.withdraw(ended)
 		return nil, err
 	}
@@ -107,6 +114,7 @@ func (e *elector) attempt(ctx context.Context) (instrument.Lease, error) {
 		c.withdraw(ended)
 		return nil, err
 	}
+	l.over = w.wins(l.created)
 	return l.lease(func(ctx context.Context) error {
 		return released(ctx, func() error { return c.leave(ended) }, func() { c.unanswered.Store(true) })
 	}), nil

@@ -81,7 +81,7 @@ func TestNodeThatIsGoneIsNoWin(t *testing.T) {
 	if err := c.Delete(place.node, -1); err != nil {
 		t.Fatal(err)
 	}
-	if err := place.first(t.Context(), c.session.end()); !errors.Is(err, instrument.ErrSessionLost) {
+	if err := place.first(t.Context(), c.session.end(), newWitness(nil, c.session, place)); !errors.Is(err, instrument.ErrSessionLost) {
 		t.Errorf("with an empty queue: %v", err)
 	}
 }
