@@ -126,6 +126,31 @@ func TestWhatTheBackendSaysTouchesNothingOfThisProcess(t *testing.T) {
 	})
 }
 
+func TestAProcessThatOnlyWatchesHasNothingToSayOfItself(t *testing.T) {
+	m := newMiddleware(t, instrument.WithRedactor(redact.Raw(redact.Template("tenant-{id}").Constant())))
+	e := m.Election("orders", instrument.WatchOnly(), instrument.Backend("etcd"))
+	sees(e, "pod-a", 4)
+	if r := electtest.Read(m, "orders"); len(r) != 0 {
+		t.Errorf("series of the process: %v", r)
+	}
+	if r := electtest.ReadBackend(m, "orders"); r[`leader_backend_held{backend="etcd"}`] != 1 {
+		t.Errorf("series of the backend: %v", r)
+	}
+	watched := m.Named("tenant-1", instrument.WatchOnly())
+	if r := electtest.Read(m, watched.Label()); len(r) != 0 {
+		t.Errorf("series of a family that is watched: %v", r)
+	}
+	watched.Forget()
+	m.Named("tenant-2", instrument.WatchOnly())
+	if r := electtest.Read(m, watched.Label()); len(r) != 0 {
+		t.Errorf("series of a family of which one was forgotten: %v", r)
+	}
+	m.Named("tenant-3")
+	if _, there := electtest.Read(m, watched.Label())["leader_active"]; !there {
+		t.Error("a family of which one is campaigned for has no leader_active")
+	}
+}
+
 func TestHoldersAreRedactedLikeNamesMadeAtRunTime(t *testing.T) {
 	key := []byte("0123456789abcdef0123456789abcdef")
 	hash := redact.Hash(key, "k1", redact.Literals(), redact.Template("web-{id}"))

@@ -118,6 +118,11 @@ func KeepUntilExpiry() ElectionOption {
 // suspended process notices when it continues.
 func StopAtLeaseEnd() ElectionOption { return func(s *settings) { s.stopAtLeaseEnd = true } }
 
+// WatchOnly says that this process looks at the lock in its backend and never
+// campaigns for it: only the series of ObserveBackend exist. A leader_active
+// of 0 from a process that cannot lead would look like a missing leader.
+func WatchOnly() ElectionOption { return func(s *settings) { s.WatchOnly = true } }
+
 // Backend names the backend, such as etcd, on leader_elector_info.
 func Backend(name string) ElectionOption {
 	return func(s *settings) { s.Use.Backend = redact.Valid(name) }

@@ -38,12 +38,14 @@ func (p *Process) Write(w Writer) {
 // Lock writes the samples of one label.
 func Lock(r *registry.Reading, w Writer) {
 	out := output{w: w}
-	out.attempts(r)
-	out.work(r)
-	out.terms(r)
-	out.renewals(r)
-	out.lease(r)
-	out.declared(r)
+	if !r.WatchOnly {
+		out.attempts(r)
+		out.work(r)
+		out.terms(r)
+		out.renewals(r)
+		out.lease(r)
+		out.declared(r)
+	}
 	out.views(r)
 }
 

@@ -165,13 +165,16 @@ type Summary struct {
 	Every        time.Duration
 	MaxLeaders   int
 	RenewalsSeen bool
-	Uses         []Use
+	// Campaigns says that this process campaigns for one of the locks.
+	Campaigns bool
+	Uses      []Use
 }
 
 func (s *Summary) add(d *Declared, hidesRenewals bool) {
 	s.Every = max(s.Every, d.Every)
 	s.MaxLeaders = max(s.MaxLeaders, d.MaxLeaders)
 	s.RenewalsSeen = s.RenewalsSeen || !hidesRenewals
+	s.Campaigns = s.Campaigns || !d.WatchOnly
 	for _, u := range s.Uses {
 		if u == d.Use {
 			return
@@ -184,8 +187,9 @@ func (s *Summary) merge(o *Summary) {
 	s.Every = max(s.Every, o.Every)
 	s.MaxLeaders = max(s.MaxLeaders, o.MaxLeaders)
 	s.RenewalsSeen = s.RenewalsSeen || o.RenewalsSeen
+	s.Campaigns = s.Campaigns || o.Campaigns
 	for _, u := range o.Uses {
-		s.add(&Declared{Use: u}, true)
+		s.add(&Declared{Use: u, WatchOnly: true}, true)
 	}
 }
 
@@ -196,6 +200,9 @@ type Reading struct {
 	Created time.Time
 	lock.Facts
 	Summary
+	// WatchOnly says that this process campaigns for none of the locks, so that
+	// nothing but the views is worth telling.
+	WatchOnly bool
 	// Views are what the backends say, one for each of the declared ones of
 	// which a lock was ever looked at.
 	Views []View
@@ -239,6 +246,7 @@ func (b *Label) read(into *Reading) bool {
 		l.mu.Unlock()
 		into.Summary.add(l.declared, hides)
 	}
+	into.WatchOnly = !into.Campaigns
 	if b.shared {
 		into.Fenced = false // the tokens are those of several locks
 		into.Identities = into.Identities[:0]

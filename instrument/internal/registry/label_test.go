@@ -100,7 +100,7 @@ func TestALabelKeepsWhatItsFoldedLocksSaid(t *testing.T) {
 		return got
 	}
 	want := read()
-	summary := Summary{Every: time.Hour, MaxLeaders: 3, RenewalsSeen: true, Uses: []Use{hold, run}}
+	summary := Summary{Every: time.Hour, MaxLeaders: 3, RenewalsSeen: true, Campaigns: true, Uses: []Use{hold, run}}
 	if diff := cmp.Diff(summary, want.Summary); diff != "" {
 		t.Error(diff)
 	}
@@ -128,7 +128,7 @@ func TestRenewalsAreSeenIfOneLockShowsThem(t *testing.T) {
 			t.Errorf("hidden %v: seen %v, folded %v", hidden, s.RenewalsSeen, folded.RenewalsSeen)
 		}
 		folded.merge(&Summary{RenewalsSeen: true, Every: 1, MaxLeaders: 1})
-		if want := (Summary{RenewalsSeen: true, Every: 1, MaxLeaders: 1, Uses: []Use{{}}}); !cmp.Equal(want, folded) {
+		if want := (Summary{RenewalsSeen: true, Campaigns: true, Every: 1, MaxLeaders: 1, Uses: []Use{{}}}); !cmp.Equal(want, folded) {
 			t.Errorf("%+v", folded)
 		}
 	}

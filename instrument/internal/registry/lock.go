@@ -17,6 +17,8 @@ type Declared struct {
 	Use
 	// Every is the declared time between acquisitions; 0 unknown.
 	Every time.Duration
+	// WatchOnly: this process does not campaign.
+	WatchOnly bool
 }
 
 // Use is how a lock is used, the labels of leader_elector_info.
