@@ -1,0 +1,193 @@
+// Package config reads what leader-observer watches, and where it says so. Every
+// error names the line and what to do about it.
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// maxSize is the largest configuration that is read.
+const maxSize = 1 << 20
+
+// Config is what the file says.
+type Config struct {
+	Listen      string        `yaml:"listen"`
+	ForgetAfter time.Duration `yaml:"forgetAfter"`
+	MaxLocks    int           `yaml:"maxLocks"`
+	Redaction   Redaction     `yaml:"redaction"`
+	Kubernetes  []Kubernetes  `yaml:"kubernetes"`
+	Etcd        []Etcd        `yaml:"etcd"`
+}
+
+// Redaction says how names of locks and holders become labels.
+type Redaction struct {
+	Policy  string `yaml:"policy"`
+	KeyFile string `yaml:"keyFile"`
+	KeyID   string `yaml:"keyID"`
+}
+
+// Kubernetes is a cluster whose Leases are watched.
+type Kubernetes struct {
+	Name          string   `yaml:"name"`
+	Kubeconfig    string   `yaml:"kubeconfig"`
+	Context       string   `yaml:"context"`
+	Namespaces    []string `yaml:"namespaces"`
+	LabelSelector string   `yaml:"labelSelector"`
+	Names         []string `yaml:"names"`
+	WithSystem    bool     `yaml:"withSystemLeases"`
+	LockName      string   `yaml:"lockName"`
+}
+
+// Etcd is a cluster whose elections and mutexes are watched.
+type Etcd struct {
+	Name         string   `yaml:"name"`
+	Endpoints    []string `yaml:"endpoints"`
+	Prefixes     []string `yaml:"prefixes"`
+	Username     string   `yaml:"username"`
+	PasswordFile string   `yaml:"passwordFile"`
+	CAFile       string   `yaml:"caFile"`
+	CertFile     string   `yaml:"certFile"`
+	KeyFile      string   `yaml:"keyFile"`
+}
+
+// Default is what holds where the file says nothing.
+func Default() Config {
+	return Config{Listen: "127.0.0.1:9713", ForgetAfter: time.Hour, MaxLocks: 20000}
+}
+
+// Read reads a file.
+func Read(name string) (Config, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return Config{}, fmt.Errorf("read the configuration: %w; name another file with --config", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	if err != nil {
+		return Config{}, fmt.Errorf("read the configuration: %w", err)
+	}
+	c, err := Parse(text)
+	if err != nil {
+		return Config{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return c, nil
+}
+
+// Parse reads a configuration and checks it.
+func Parse(text []byte) (Config, error) {
+	c := Default()
+	if len(text) > maxSize {
+		return c, fmt.Errorf("the configuration is larger than %d bytes", maxSize)
+	}
+	file, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return c, located(err)
+	}
+	if err := plain(file); err != nil {
+		return c, err
+	}
+	if len(file.Docs) > 1 {
+		return c, errors.New("the file has several documents; keep one")
+	}
+	if len(file.Docs) == 1 && file.Docs[0].Body != nil {
+		if err := yaml.NodeToValue(file.Docs[0].Body, &c, yaml.Strict()); err != nil {
+			return c, located(err)
+		}
+	}
+	c.fill()
+	if err := c.validate(); err != nil {
+		return c, at(file, err)
+	}
+	return c, nil
+}
+
+// located writes an error of the parser on one line.
+func located(err error) error {
+	var syntax yaml.Error
+	if errors.As(err, &syntax) && syntax.GetToken() != nil {
+		p := syntax.GetToken().Position
+		return fmt.Errorf("line %d, column %d: %s", p.Line, p.Column, syntax.GetMessage())
+	}
+	return err
+}
+
+// plain refuses anchors and aliases: a few bytes of them are gigabytes.
+func plain(file *ast.File) error {
+	var found ast.Node
+	for _, d := range file.Docs {
+		ast.Walk(visitor(func(n ast.Node) {
+			switch n.(type) {
+			case *ast.AnchorNode, *ast.AliasNode:
+				found = cmp.Or(found, n)
+			}
+		}), d)
+	}
+	if found == nil {
+		return nil
+	}
+	return fmt.Errorf("line %d: anchors and aliases are not supported; write the value out", found.GetToken().Position.Line)
+}
+
+type visitor func(ast.Node)
+
+func (v visitor) Visit(n ast.Node) ast.Visitor { v(n); return v }
+
+// fault is something wrong at a place of the file.
+type fault struct {
+	path, text string
+}
+
+func (f fault) Error() string { return f.text }
+
+// at adds the line of a fault, or of what is around the missing place.
+func at(file *ast.File, err error) error {
+	var f fault
+	if !errors.As(err, &f) || f.path == "" {
+		return err
+	}
+	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	for path := f.path; path != ""; path = parent(path) {
+		p, bad := yaml.PathString("$." + path)
+		if bad != nil {
+			break
+		}
+		if node, bad := p.FilterFile(file); bad == nil && node != nil {
+			return fmt.Errorf("line %d: %s: %w", node.GetToken().Position.Line, f.path, err)
+		}
+	}
+	return fmt.Errorf("%s: %w", f.path, err)
+}
+
+func parent(path string) string {
+	for i := len(path) - 1; i > 0; i-- {
+		if path[i] == '.' || path[i] == '[' {
+			return path[:i]
+		}
+	}
+	return ""
+}
+
+// fill sets what a source has where the file says nothing.
+func (c *Config) fill() {
+	for i := range c.Kubernetes {
+		k := &c.Kubernetes[i]
+		k.Name, k.LockName = cmp.Or(k.Name, "kubernetes"), cmp.Or(k.LockName, "{namespace}/{name}")
+		if len(k.Namespaces) == 0 {
+			k.Namespaces = []string{""}
+		}
+	}
+	for i := range c.Etcd {
+		c.Etcd[i].Name = cmp.Or(c.Etcd[i].Name, "etcd")
+	}
+}

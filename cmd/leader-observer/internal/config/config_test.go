@@ -1,0 +1,80 @@
+package config
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWhatTheFileSaysAndWhatHoldsOtherwise(t *testing.T) {
+	got, err := Parse([]byte(`
+listen: 0.0.0.0:80
+forgetAfter: 10m
+redaction: {policy: hash, keyFile: /etc/key, keyID: k1}
+kubernetes:
+  - {}
+  - {name: other, namespaces: [a, b], names: [x], lockName: "{name}", withSystemLeases: true}
+etcd:
+  - {endpoints: ["http://e:2379"], prefixes: [/elections/]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Config{
+		Listen: "0.0.0.0:80", ForgetAfter: 10 * time.Minute, MaxLocks: 20000,
+		Redaction: Redaction{Policy: "hash", KeyFile: "/etc/key", KeyID: "k1"},
+		Kubernetes: []Kubernetes{
+			{Name: "kubernetes", Namespaces: []string{""}, LockName: "{namespace}/{name}"},
+			{Name: "other", Namespaces: []string{"a", "b"}, Names: []string{"x"}, LockName: "{name}", WithSystem: true},
+		},
+		Etcd: []Etcd{{Name: "etcd", Endpoints: []string{"http://e:2379"}, Prefixes: []string{"/elections/"}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatIsWrongIsNamedWithItsLineAndRemedy(t *testing.T) {
+	const ok = "redaction: {policy: raw}\n"
+	for name, c := range map[string]struct{ text, want string }{
+		"nothing":               {"", "redaction.policy: is not set; choose raw (names as they are), hash (with keyFile and keyID) or constant (one label for all)"},
+		"no policy":             {"kubernetes: [{}]", "redaction.policy: is not set; choose raw (names as they are), hash (with keyFile and keyID) or constant (one label for all)"},
+		"another policy":        {"kubernetes: [{}]\nredaction:\n  policy: plain", `line 3: redaction.policy: unknown policy "plain"; valid policies: raw, hash, constant`},
+		"a hash without a key":  {"redaction:\n  policy: hash", "line 2: redaction: hash needs keyFile and keyID, those of the programs that campaign"},
+		"a key without a hash":  {"redaction:\n  policy: raw\n  keyFile: x", "line 3: redaction.keyFile: has no use with the policy raw; remove it, or choose hash"},
+		"nothing to watch":      {ok, "nothing is watched; add kubernetes or etcd"},
+		"an unknown key":        {ok + "kubernets: []", `line 2, column 1: unknown field "kubernets"`},
+		"another type":          {ok + "kubernetes:\n  name: x", "line 3, column 7: mapping was used where sequence is expected"},
+		"a broken file":         {ok + "kubernetes: [", "line 2, column 13: sequence end token ']' not found"},
+		"an address":            {ok + "listen: 80\nkubernetes: [{}]", `line 2: listen: "80" is no address; write host:port, such as 127.0.0.1:9713`},
+		"a time before":         {ok + "forgetAfter: -1s\nkubernetes: [{}]", "line 2: forgetAfter: is below 0; 0 keeps locks whose record is gone for ever"},
+		"no locks":              {ok + "maxLocks: 0\nkubernetes: [{}]", "line 2: maxLocks: is 0; at least 1 lock needs a label"},
+		"two of a name":         {ok + "kubernetes:\n  - {}\n  - {}", `line 4: kubernetes[1]: the name "kubernetes" is taken by another backend; give each a name of its own`},
+		"two kinds of a name":   {ok + "kubernetes:\n  - {name: etcd}\netcd:\n  - {endpoints: [a], prefixes: [b]}", `line 5: etcd[0]: the name "etcd" is taken by another backend; give each a name of its own`},
+		"one name for all":      {ok + "kubernetes:\n  - lockName: x", `line 3: kubernetes[0].lockName: "x" lacks {name}, so that several leases would be one lock; use {namespace} and {name}`},
+		"names of all":          {ok + "kubernetes:\n  - lockName: '{name}'", `line 3: kubernetes[0].lockName: "{name}" lacks {namespace}, so that leases of one name would be one lock; add it, or name one namespace`},
+		"no endpoints":          {ok + "etcd:\n  - {prefixes: [a]}", "line 3: etcd[0].endpoints: is missing; name at least one, such as https://etcd:2379"},
+		"no prefixes":           {ok + "etcd:\n  - {endpoints: [a]}", "line 3: etcd[0].prefixes: is missing; name what elections and mutexes are below, such as /elections/"},
+		"an empty prefix":       {ok + "etcd:\n  - endpoints: [a]\n    prefixes:\n      - ''", "line 5: etcd[0].prefixes[0]: is empty, which is every key; name what elections are below"},
+		"half a certificate":    {ok + "etcd:\n  - {endpoints: [a], prefixes: [b], keyFile: k}", "line 3: etcd[0]: has one of certFile and keyFile; a client certificate needs both"},
+		"half a login":          {ok + "etcd:\n  - {endpoints: [a], prefixes: [b], username: k}", "line 3: etcd[0]: has one of username and passwordFile; both are needed"},
+		"an alias":              {"a: &x {policy: raw}\nredaction: *x", "line 1: anchors and aliases are not supported; write the value out"},
+		"two documents":         {ok + "---\n" + ok, "the file has several documents; keep one"},
+		"a file without an end": {strings.Repeat("#", 1<<20+1), "the configuration is larger than 1048576 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Parse([]byte(c.text))
+			if err == nil || err.Error() != c.want {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestAFileThatIsNotThereIsNamed(t *testing.T) {
+	if _, err := Read("no-such-file.yaml"); err == nil || !strings.Contains(err.Error(), "no-such-file.yaml") || !strings.Contains(err.Error(), "--config") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,88 @@
+// Command leader-observer watches who leads from outside: Leases of Kubernetes,
+// elections of etcd. It exports leader_backend_* for electors that nobody can
+// wrap, and campaigns for nothing itself.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/leaderscope/leaderscope/cmd/leader-observer/internal/config"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stderr))
+}
+
+// The exit codes.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+func run(ctx context.Context, args []string, stderr io.Writer) int {
+	c, err := configured(args, stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case err != nil:
+		fmt.Fprintln(stderr, "leader-observer:", err)
+		return exitUsage
+	}
+	log := slog.New(slog.NewJSONHandler(stderr, nil))
+	if err := serve(ctx, c, log); err != nil {
+		fmt.Fprintln(stderr, "leader-observer:", err)
+		return exitFailure
+	}
+	return exitOK
+}
+
+// configured reads the flags and the file that they name.
+func configured(args []string, stderr io.Writer) (config.Config, error) {
+	flags := flag.NewFlagSet("leader-observer", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Usage = func() {
+		fmt.Fprint(stderr, "leader-observer watches who leads in Kubernetes and etcd, and exports leader_backend_* for Prometheus.\n\nflags:\n")
+		flags.PrintDefaults()
+	}
+	file := flags.String("config", "", "`file` that says what is watched; without one, give --kubernetes and --redaction")
+	listen := flags.String("listen", "", "`address` for /metrics, /healthz and /readyz (default 127.0.0.1:9713)")
+	kubernetes := flags.Bool("kubernetes", false, "watch the Leases of all namespaces of the cluster in which this runs, or of the current kubeconfig")
+	policy := flags.String("redaction", "", "`policy` for names of locks and holders without a file: raw, or constant")
+	if err := flags.Parse(args); err != nil {
+		return config.Config{}, err
+	}
+	if flags.NArg() > 0 {
+		return config.Config{}, fmt.Errorf("unexpected argument %q; name the configuration with --config", flags.Arg(0))
+	}
+	if *file != "" {
+		if *kubernetes || *policy != "" {
+			return config.Config{}, errors.New("--kubernetes and --redaction are for use without --config; write them into the file")
+		}
+		c, err := config.Read(*file)
+		if err == nil && *listen != "" {
+			c.Listen = *listen
+			err = c.Check()
+		}
+		return c, err
+	}
+	c := config.Default()
+	if *listen != "" {
+		c.Listen = *listen
+	}
+	c.Redaction.Policy = *policy
+	if *kubernetes {
+		c.Kubernetes = []config.Kubernetes{{}}
+	}
+	return c, c.Check()
+}
