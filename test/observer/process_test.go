@@ -36,6 +36,7 @@ func TestMain(m *testing.M) {
 	}
 	binary = filepath.Join(dir, "leader-observer")
 	build := exec.Command("go", "build", "-C", "../../cmd/leader-observer", "-o", binary, ".")
+	build.Env = append(os.Environ(), "GOWORK=") // a command has no replace: the workspace has its libraries
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v: %s", err, out)
 		os.Exit(1)
