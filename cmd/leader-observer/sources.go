@@ -56,7 +56,8 @@ func sourcesOf(c config.Config, m *instrument.Middleware, log *slog.Logger) (all
 		}
 		all = append(all, made...)
 	}
-	return all, stop, nil
+	others, err := otherSources(c, backend)
+	return append(all, others...), stop, err
 }
 
 func kubernetesSources(k config.Kubernetes, backend func(string) *observe.Backend) (all []source, err error) {

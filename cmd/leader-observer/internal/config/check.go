@@ -1,10 +1,12 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/goccy/go-yaml/ast"
 
@@ -28,10 +30,95 @@ func (c *Config) validate() error {
 	if err := c.Redaction.check(); err != nil {
 		return err
 	}
-	if len(c.Kubernetes)+len(c.Etcd) == 0 {
-		return fault{"", "nothing is watched; add kubernetes or etcd"}
+	if len(c.Kubernetes)+len(c.Etcd)+len(c.Postgres)+len(c.Redis)+len(c.NATS)+len(c.ZooKeeper) == 0 {
+		return fault{"", "nothing is watched; add kubernetes, etcd, postgres, redis, nats or zookeeper"}
 	}
-	return c.sources()
+	for _, check := range []func() error{c.names, c.kubernetes, c.etcd, c.postgres, c.redis, c.nats, c.zookeeper} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shortest is the least time between two looks.
+const shortest = 100 * time.Millisecond
+
+func every(path string, d time.Duration) error {
+	if d < shortest {
+		return fault{path + ".every", fmt.Sprintf("is %v; look at most every %v", d, shortest)}
+	}
+	return nil
+}
+
+func (c *Config) postgres() error {
+	for i, p := range c.Postgres {
+		path := fmt.Sprintf("postgres[%d]", i)
+		switch {
+		case p.URLFile == "":
+			return fault{path + ".urlFile", "is missing; name a file that has the URL, such as postgres://observer@db/app"}
+		case len(p.Locks) == 0:
+			return fault{path + ".locks", "is missing; give each advisory lock a name and its key"}
+		}
+		for n, l := range p.Locks {
+			if l.Name == "" || l.Key == nil {
+				return fault{fmt.Sprintf("%s.locks[%d]", path, n), "needs a name and a key, that of pg_advisory_lock(key)"}
+			}
+		}
+		if err := every(path, p.Every); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Config) redis() error {
+	for i, r := range c.Redis {
+		path := fmt.Sprintf("redis[%d]", i)
+		switch {
+		case r.Address == "":
+			return fault{path + ".address", "is missing; write host:port, such as redis:6379"}
+		case len(r.Keys) == 0:
+			return fault{path + ".keys", "is missing; name the keys of the locks"}
+		}
+		if err := every(path, r.Every); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Config) nats() error {
+	for i, n := range c.NATS {
+		path := fmt.Sprintf("nats[%d]", i)
+		switch {
+		case n.URL == "":
+			return fault{path + ".url", "is missing; name a server, such as nats://nats:4222"}
+		case n.Bucket == "":
+			return fault{path + ".bucket", "is missing; name the key-value bucket of the locks"}
+		}
+	}
+	return nil
+}
+
+func (c *Config) zookeeper() error {
+	for i, z := range c.ZooKeeper {
+		path := fmt.Sprintf("zookeeper[%d]", i)
+		switch {
+		case len(z.Servers) == 0:
+			return fault{path + ".servers", "is missing; name at least one, such as zookeeper:2181"}
+		case len(z.Paths) == 0:
+			return fault{path + ".paths", "is missing; name the nodes below which candidates queue up"}
+		case z.Timeout < time.Second:
+			return fault{path + ".timeout", fmt.Sprintf("is %v; a session lasts for at least 1s", z.Timeout)}
+		}
+		for n, p := range z.Paths {
+			if !strings.HasPrefix(p, "/") || strings.HasSuffix(p, "/") {
+				return fault{fmt.Sprintf("%s.paths[%d]", path, n), fmt.Sprintf("%q is no path of a node; begin with a slash, and end without one", p)}
+			}
+		}
+	}
+	return nil
 }
 
 func (r *Redaction) check() error {
@@ -48,20 +135,31 @@ func (r *Redaction) check() error {
 	return nil
 }
 
-func (c *Config) sources() error {
-	names := map[string]bool{}
-	named := func(path, name string) error {
-		if names[name] {
-			return fault{path, fmt.Sprintf("the name %q is taken by another backend; give each a name of its own", name)}
+// names are those of the backends, each of which has its own.
+func (c *Config) names() error {
+	taken := map[string]bool{}
+	check := func(kind string, n int, name func(int) string) error {
+		for i := range n {
+			if taken[name(i)] {
+				return fault{fmt.Sprintf("%s[%d]", kind, i), fmt.Sprintf("the name %q is taken by another backend; give each a name of its own", name(i))}
+			}
+			taken[name(i)] = true
 		}
-		names[name] = true
 		return nil
 	}
+	return cmp.Or(
+		check("kubernetes", len(c.Kubernetes), func(i int) string { return c.Kubernetes[i].Name }),
+		check("etcd", len(c.Etcd), func(i int) string { return c.Etcd[i].Name }),
+		check("postgres", len(c.Postgres), func(i int) string { return c.Postgres[i].Name }),
+		check("redis", len(c.Redis), func(i int) string { return c.Redis[i].Name }),
+		check("nats", len(c.NATS), func(i int) string { return c.NATS[i].Name }),
+		check("zookeeper", len(c.ZooKeeper), func(i int) string { return c.ZooKeeper[i].Name }),
+	)
+}
+
+func (c *Config) kubernetes() error {
 	for i, k := range c.Kubernetes {
 		path := fmt.Sprintf("kubernetes[%d]", i)
-		if err := named(path, k.Name); err != nil {
-			return err
-		}
 		if !strings.Contains(k.LockName, "{name}") {
 			return fault{path + ".lockName", fmt.Sprintf("%q lacks {name}, so that several leases would be one lock; use {namespace} and {name}", k.LockName)}
 		}
@@ -69,11 +167,13 @@ func (c *Config) sources() error {
 			return fault{path + ".lockName", fmt.Sprintf("%q lacks {namespace}, so that leases of one name would be one lock; add it, or name one namespace", k.LockName)}
 		}
 	}
+	return nil
+}
+
+func (c *Config) etcd() error {
 	for i, e := range c.Etcd {
 		path := fmt.Sprintf("etcd[%d]", i)
-		switch err := named(path, e.Name); {
-		case err != nil:
-			return err
+		switch {
 		case len(e.Endpoints) == 0:
 			return fault{path + ".endpoints", "is missing; name at least one, such as https://etcd:2379"}
 		case len(e.Prefixes) == 0:

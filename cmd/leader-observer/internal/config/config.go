@@ -15,6 +15,13 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
+// What holds where the file says nothing: the time between two looks, and the
+// timeout of a session.
+const (
+	defaultEvery   = 5 * time.Second
+	defaultTimeout = 10 * time.Second
+)
+
 // maxSize is the largest configuration that is read.
 const maxSize = 1 << 20
 
@@ -26,6 +33,10 @@ type Config struct {
 	Redaction   Redaction     `yaml:"redaction"`
 	Kubernetes  []Kubernetes  `yaml:"kubernetes"`
 	Etcd        []Etcd        `yaml:"etcd"`
+	Postgres    []Postgres    `yaml:"postgres"`
+	Redis       []Redis       `yaml:"redis"`
+	NATS        []NATS        `yaml:"nats"`
+	ZooKeeper   []ZooKeeper   `yaml:"zookeeper"`
 }
 
 // Redaction says how names of locks and holders become labels.
@@ -57,6 +68,49 @@ type Etcd struct {
 	CAFile       string   `yaml:"caFile"`
 	CertFile     string   `yaml:"certFile"`
 	KeyFile      string   `yaml:"keyFile"`
+}
+
+// Postgres is a database whose advisory locks are polled.
+type Postgres struct {
+	Name    string         `yaml:"name"`
+	URLFile string         `yaml:"urlFile"`
+	Every   time.Duration  `yaml:"every"`
+	Locks   []PostgresLock `yaml:"locks"`
+}
+
+// PostgresLock is an advisory lock by its key.
+type PostgresLock struct {
+	Name string `yaml:"name"`
+	Key  *int64 `yaml:"key"`
+}
+
+// Redis is a server whose keys are polled.
+type Redis struct {
+	Name         string        `yaml:"name"`
+	Address      string        `yaml:"address"`
+	Username     string        `yaml:"username"`
+	PasswordFile string        `yaml:"passwordFile"`
+	Database     int           `yaml:"database"`
+	TLS          bool          `yaml:"tls"`
+	Every        time.Duration `yaml:"every"`
+	Keys         []string      `yaml:"keys"`
+}
+
+// NATS is a bucket whose keys are watched.
+type NATS struct {
+	Name            string `yaml:"name"`
+	URL             string `yaml:"url"`
+	CredentialsFile string `yaml:"credentialsFile"`
+	Bucket          string `yaml:"bucket"`
+	Keys            string `yaml:"keys"`
+}
+
+// ZooKeeper is an ensemble whose queues are watched.
+type ZooKeeper struct {
+	Name    string        `yaml:"name"`
+	Servers []string      `yaml:"servers"`
+	Timeout time.Duration `yaml:"timeout"`
+	Paths   []string      `yaml:"paths"`
 }
 
 // Default is what holds where the file says nothing.
@@ -189,5 +243,21 @@ func (c *Config) fill() {
 	}
 	for i := range c.Etcd {
 		c.Etcd[i].Name = cmp.Or(c.Etcd[i].Name, "etcd")
+	}
+	for i := range c.Postgres {
+		p := &c.Postgres[i]
+		p.Name, p.Every = cmp.Or(p.Name, "postgres"), cmp.Or(p.Every, defaultEvery)
+	}
+	for i := range c.Redis {
+		r := &c.Redis[i]
+		r.Name, r.Every = cmp.Or(r.Name, "redis"), cmp.Or(r.Every, defaultEvery)
+	}
+	for i := range c.NATS {
+		n := &c.NATS[i]
+		n.Name, n.Keys = cmp.Or(n.Name, "nats"), cmp.Or(n.Keys, ">")
+	}
+	for i := range c.ZooKeeper {
+		z := &c.ZooKeeper[i]
+		z.Name, z.Timeout = cmp.Or(z.Name, "zookeeper"), cmp.Or(z.Timeout, defaultTimeout)
 	}
 }

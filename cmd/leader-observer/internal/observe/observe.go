@@ -172,3 +172,28 @@ func sleep(ctx context.Context, d time.Duration) bool {
 		return true
 	}
 }
+
+// Poll looks at once and then in each interval, until a look fails.
+func Poll(ctx context.Context, every time.Duration, look func(context.Context) error) error {
+	ticks := time.NewTicker(every)
+	defer ticks.Stop()
+	for {
+		asking, cancel := context.WithTimeout(ctx, every+patience)
+		err := look(asking)
+		cancel()
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticks.C:
+		}
+	}
+}
+
+// patience is how long a look may take beyond its interval.
+const patience = 5 * time.Second
+
+// Believed is how long a look of a poll is believed: two may be missed.
+func Believed(every time.Duration) time.Duration { return 3*every + patience }

@@ -1,0 +1,91 @@
+// Package postgres polls advisory locks of a PostgreSQL database.
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/leaderscope/leaderscope/cmd/leader-observer/internal/observe"
+	"github.com/leaderscope/leaderscope/instrument"
+)
+
+// Lock is an advisory lock by its key: that of pg_advisory_lock(key).
+type Lock struct {
+	Name string
+	Key  int64
+}
+
+// Source is what is looked at in a database.
+type Source struct {
+	URL   string
+	Every time.Duration
+	Locks []Lock
+
+	backend *observe.Backend
+}
+
+// Watch makes a Source ready to Run.
+func (s Source) Watch(b *observe.Backend) *Source {
+	s.backend = b
+	return &s
+}
+
+// Run looks until the database is lost, on one connection.
+func (s *Source) Run(ctx context.Context) error {
+	config, err := pgx.ParseConfig(s.URL)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	config.RuntimeParams["application_name"] = "leader-observer"
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // poolers keep no prepared statements
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = conn.Close(closing)
+	}()
+	return observe.Poll(ctx, s.Every, func(ctx context.Context) error { return s.look(ctx, conn) })
+}
+
+// held are the exclusive locks of the database with a key of 64 bits. A session
+// is known by its process and when it began; without the right to see others'
+// sessions there is the process alone.
+const held = `
+select (l.classid::bigint << 32) | l.objid::bigint, l.pid,
+	coalesce(nullif(a.application_name, ''), 'session'), coalesce(extract(epoch from a.backend_start), 0)::bigint
+from pg_locks l left join pg_stat_activity a on a.pid = l.pid
+where l.locktype = 'advisory' and l.granted and l.objsubid = 1 and l.mode = 'ExclusiveLock'
+	and l.database = (select oid from pg_database where datname = current_database())`
+
+func (s *Source) look(ctx context.Context, conn *pgx.Conn) error {
+	rows, err := conn.Query(ctx, held)
+	if err != nil {
+		return fmt.Errorf("look: %w", err)
+	}
+	holders := map[int64]string{}
+	var key, began int64
+	var pid int32
+	var program string
+	_, err = pgx.ForEachRow(rows, []any{&key, &pid, &program, &began}, func() error {
+		holders[key] = fmt.Sprintf("%s/%d/%d", program, pid, began)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("look: %w", err)
+	}
+	s.backend.Up()
+	for _, l := range s.Locks {
+		view := instrument.BackendView{State: instrument.BackendVacant, Every: s.Every, ValidFor: observe.Believed(s.Every)}
+		if holder, there := holders[l.Key]; there {
+			view.State, view.Holder = instrument.BackendHeld, holder
+		}
+		s.backend.Lock(l.Name).Sees(view)
+	}
+	return nil
+}

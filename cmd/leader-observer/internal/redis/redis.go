@@ -1,0 +1,78 @@
+// Package redis polls locks that are keys of a Redis server.
+package redis
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/leaderscope/leaderscope/cmd/leader-observer/internal/observe"
+	"github.com/leaderscope/leaderscope/instrument"
+)
+
+// Source is what is looked at in a server.
+type Source struct {
+	Options *redis.Options
+	Every   time.Duration
+	Keys    []string
+
+	backend *observe.Backend
+}
+
+// Watch makes a Source ready to Run.
+func (s Source) Watch(b *observe.Backend) *Source {
+	s.backend = b
+	return &s
+}
+
+// Run looks until the server is lost.
+func (s *Source) Run(ctx context.Context) error {
+	client := redis.NewClient(s.Options)
+	defer client.Close()
+	return observe.Poll(ctx, s.Every, func(ctx context.Context) error { return s.look(ctx, client) })
+}
+
+// look asks for all keys at once. What a key holds gives the right to delete
+// it: it is known by a digest alone.
+func (s *Source) look(ctx context.Context, client *redis.Client) error {
+	asked := time.Now()
+	values, left := make([]*redis.StringCmd, len(s.Keys)), make([]*redis.DurationCmd, len(s.Keys))
+	_, err := client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, key := range s.Keys {
+			values[i], left[i] = p.Get(ctx, key), p.PTTL(ctx, key)
+		}
+		return nil
+	})
+	var answer redis.Error // of a command, from a server that is there
+	if err != nil && !errors.As(err, &answer) {
+		return fmt.Errorf("look: %w", err)
+	}
+	s.backend.Up()
+	for i, key := range s.Keys {
+		s.backend.Lock(key).Sees(s.view(values[i], left[i], asked))
+	}
+	return nil
+}
+
+func (s *Source) view(value *redis.StringCmd, left *redis.DurationCmd, asked time.Time) instrument.BackendView {
+	view := instrument.BackendView{Every: s.Every, ValidFor: observe.Believed(s.Every)}
+	text, err := value.Result()
+	ttl, lateErr := left.Result()
+	switch {
+	case errors.Is(err, redis.Nil):
+		view.State = instrument.BackendVacant
+	case err != nil || lateErr != nil: // not a string, or not allowed
+	default:
+		digest := sha256.Sum256([]byte(text))
+		view.State, view.Holder = instrument.BackendHeld, hex.EncodeToString(digest[:8])
+		if ttl > 0 {
+			view.Expiry = asked.Add(ttl)
+		}
+	}
+	return view
+}
