@@ -191,7 +191,7 @@ func TestAnEtcdThatIsAwayIsNoVacancy(t *testing.T) {
 	eventually(t, "the election is seen", seen)
 	s.Down()
 	eventually(t, "the backend is down", func() bool { return s.up(t, "etcd") == 0 })
-	if got, holder := s.lock(t, "etcd", "/elections/steady"); holder != "" || got["vacant_seconds_total"] != 0 {
+	if got, holder := s.lock(t, "etcd", "/elections/steady"); holder != "" || got["vacant_seconds_total"] > 0.1 {
 		t.Errorf("while etcd is away: %v by %q", got, holder)
 	}
 	if err := s.Up(); err != nil {

@@ -13,7 +13,7 @@ import (
 type referee struct {
 	t      *testing.T
 	holder string
-	seen   bool // a holder or a vacancy, by the observer
+	held   bool // ever
 	free   time.Time
 	terms  float64
 	gaps   float64
@@ -21,18 +21,18 @@ type referee struct {
 	gap    time.Duration
 }
 
-// holds notes a holder; at once says that the lock was never free.
+// holds notes a holder. What was before the first is not known: no gap.
 func (r *referee) holds(holder string, at time.Time) {
 	if !r.free.IsZero() {
 		r.gap += at.Sub(r.free)
 		r.vacant += at.Sub(r.free)
 		r.free = time.Time{}
 	}
-	if r.seen {
-		r.terms++
+	r.terms++
+	if r.held {
 		r.gaps++
 	}
-	r.holder, r.seen = holder, true
+	r.holder, r.held = holder, true
 }
 
 // frees notes that the lock has been free since then.

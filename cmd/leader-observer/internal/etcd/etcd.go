@@ -41,6 +41,7 @@ type queue struct {
 	keys  map[string]*mvccpb.KeyValue
 	lease clientv3.LeaseID // whose length is known
 	ttl   time.Duration
+	made  bool // just now: nobody held it before
 }
 
 // Watch makes a Source ready to Run.
@@ -126,7 +127,7 @@ func (s *Source) read(ctx context.Context) (revision int64, err error) {
 		q.keys = map[string]*mvccpb.KeyValue{}
 	}
 	for _, kv := range resp.Kvs {
-		if q := s.queueOf(string(kv.Key)); q != nil {
+		if q := s.queueOf(string(kv.Key), false); q != nil {
 			q.keys[string(kv.Key)] = kv
 		}
 	}
@@ -138,7 +139,8 @@ func (s *Source) read(ctx context.Context) (revision int64, err error) {
 }
 
 // queueOf finds or makes the lock of a key; nil for a key that is no candidate's.
-func (s *Source) queueOf(key string) *queue {
+// live says that the first key of a lock not known before was made just now.
+func (s *Source) queueOf(key string, live bool) *queue {
 	i := strings.LastIndexByte(key, '/')
 	if i <= 0 {
 		return nil
@@ -148,6 +150,7 @@ func (s *Source) queueOf(key string) *queue {
 	if q == nil {
 		q = &queue{lock: s.backend.Lock(name), keys: map[string]*mvccpb.KeyValue{}}
 		s.locks[name] = q
+		q.made = live
 	}
 	return q
 }
@@ -157,7 +160,7 @@ func (s *Source) queueOf(key string) *queue {
 func (s *Source) changes(ctx context.Context, events []*clientv3.Event) {
 	touched := map[*queue]bool{}
 	for i, e := range events {
-		if q := s.queueOf(string(e.Kv.Key)); q != nil {
+		if q := s.queueOf(string(e.Kv.Key), true); q != nil {
 			touched[q] = true
 			if e.Type == mvccpb.DELETE {
 				delete(q.keys, string(e.Kv.Key))
@@ -186,10 +189,15 @@ func (s *Source) tell(ctx context.Context, q *queue) {
 	if holder == "" {
 		holder = string(first.Key[strings.LastIndexByte(string(first.Key), '/')+1:])
 	}
-	q.lock.Sees(instrument.BackendView{
+	view := instrument.BackendView{
 		State: instrument.BackendHeld, Holder: holder, Token: uint64(first.CreateRevision), Counted: true,
 		Granted: s.lengthOf(ctx, q, clientv3.LeaseID(first.Lease)), ValidFor: 2*affirm + patience,
-	})
+	}
+	if q.made {
+		q.made = false
+		q.lock.Sees(instrument.BackendView{State: instrument.BackendVacant})
+	}
+	q.lock.Sees(view)
 }
 
 func (q *queue) first() *mvccpb.KeyValue {

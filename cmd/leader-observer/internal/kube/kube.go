@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/leaderscope/leaderscope/cmd/leader-observer/internal/observe"
+	"github.com/leaderscope/leaderscope/instrument"
 )
 
 const (
@@ -109,7 +110,7 @@ func (s *Source) list(ctx context.Context) (version string, err error) {
 			return "", fmt.Errorf("list leases: %w", err)
 		}
 		for i := range items.Items {
-			there[s.sees(&items.Items[i], time.Now())] = true
+			there[s.sees(&items.Items[i], time.Now(), false)] = true
 		}
 		version = items.ResourceVersion
 		if o.Continue = items.Continue; o.Continue == "" {
@@ -192,16 +193,17 @@ func (s *Source) event(e watch.Event, version string) (string, error) {
 			l.goes()
 		}
 	} else {
-		s.sees(o, time.Now())
+		s.sees(o, time.Now(), e.Type == watch.Added)
 	}
 	return o.ResourceVersion, nil
 }
 
 func keyOf(o *coordinationv1.Lease) string { return o.Namespace + "/" + o.Name }
 
-// sees takes a lease as it is, and returns its key. A watch of names is a watch
-// of all, since a server selects by one name at most.
-func (s *Source) sees(o *coordinationv1.Lease, now time.Time) string {
+// sees takes a lease as it is, and returns its key; made says that it was made
+// just now, so that nobody held the lock before. A watch of names is a watch of
+// all, since a server selects by one name at most.
+func (s *Source) sees(o *coordinationv1.Lease, now time.Time, made bool) string {
 	key := keyOf(o)
 	if !s.wants(o) {
 		return key
@@ -211,6 +213,9 @@ func (s *Source) sees(o *coordinationv1.Lease, now time.Time) string {
 		l = &lease{namespace: o.Namespace, name: o.Name}
 		l.lock = s.backend.Lock(s.lockName(l))
 		s.leases[key] = l
+		if made {
+			l.lock.Sees(instrument.BackendView{State: instrument.BackendVacant})
+		}
 	}
 	l.sees(recordOf(o), versionOf(o), now, s.suspended(now))
 	return key

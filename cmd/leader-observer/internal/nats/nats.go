@@ -145,6 +145,9 @@ func (s *Source) sees(e jetstream.KeyValueEntry, live bool) {
 	if k == nil {
 		k = &key{name: e.Key(), lock: s.backend.Lock(e.Key())}
 		s.keys[k.name] = k
+		if live { // nobody held it before
+			k.lock.Sees(instrument.BackendView{State: instrument.BackendVacant})
+		}
 	}
 	if e.Operation() != jetstream.KeyValuePut {
 		k.goes()
