@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/leaderscope/leaderscope/cmd/leader-observer/internal/config"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestWhatIsWrongIsSaidAndNothingIsWatched(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(file, []byte("redaction: {policy: plain}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"help":               {[]string{"--help"}, 0, "leader-observer watches who leads"},
+		"nothing":            {nil, 2, "redaction.policy: is not set; choose raw"},
+		"nothing to watch":   {[]string{"--redaction", "raw"}, 2, "nothing is watched; add kubernetes"},
+		"a bad file":         {[]string{"--config", file}, 2, `line 1: redaction.policy: unknown policy "plain"`},
+		"no file":            {[]string{"--config", "none.yaml"}, 2, "none.yaml"},
+		"a file and flags":   {[]string{"--config", file, "--kubernetes"}, 2, "are for use without --config"},
+		"an argument":        {[]string{"x"}, 2, `unexpected argument "x"`},
+		"an unknown flag":    {[]string{"--x"}, 2, "flag provided but not defined: -x"},
+		"a bad address":      {[]string{"--kubernetes", "--redaction", "raw", "--listen", "x"}, 2, `listen: "x" is no address`},
+		"a key that is gone": {[]string{"--config", hashed(t)}, 1, "no-such-key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stderr bytes.Buffer
+			if code := run(t.Context(), c.args, &stderr); code != c.code || !strings.Contains(stderr.String(), c.want) {
+				t.Errorf("exit %d: %s\nwant %d: %s", code, stderr.String(), c.code, c.want)
+			}
+		})
+	}
+}
+
+func hashed(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	text := "redaction: {policy: hash, keyFile: no-such-key, keyID: k1}\netcd:\n  - endpoints: ['http://127.0.0.1:1']\n    prefixes: [/x/]\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestItAnswersUntilItIsStopped(t *testing.T) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	_ = free.Close()
+	c := config.Default()
+	c.Listen, c.Redaction.Policy = address, "constant"
+	c.Redis = []config.Redis{{Address: "127.0.0.1:1", Keys: []string{"x"}, Every: time.Second}}
+	if err := c.Check(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stopped := make(chan error, 1)
+	go func() { stopped <- serve(ctx, c, slog.New(slog.DiscardHandler)) }()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	get := func(path string) (int, string) {
+		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			resp, err := client.Get("http://" + address + path)
+			if err != nil {
+				if time.Now().After(deadline) {
+					t.Fatal(err)
+				}
+				continue
+			}
+			body, _ := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			return resp.StatusCode, string(body)
+		}
+	}
+	if status, body := get("/healthz"); status != 200 || body != "ok\n" {
+		t.Errorf("healthz: %d %q", status, body)
+	}
+	if status, body := get("/readyz"); status != 503 || !strings.Contains(body, `"redis"`) {
+		t.Errorf("readyz: %d %q", status, body)
+	}
+	if _, body := get("/metrics"); !strings.Contains(body, `leader_backend_up{backend="redis"} 0`) || strings.Contains(body, "leader_active") {
+		t.Errorf("metrics: %s", body)
+	}
+	stop()
+	if err := <-stopped; err != nil {
+		t.Errorf("stopped with %v", err)
+	}
+}
