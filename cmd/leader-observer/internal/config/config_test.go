@@ -1,6 +1,8 @@
 package config
 
 import (
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -89,4 +91,34 @@ func TestAFileThatIsNotThereIsNamed(t *testing.T) {
 	if _, err := Read("no-such-file.yaml"); err == nil || !strings.Contains(err.Error(), "no-such-file.yaml") || !strings.Contains(err.Error(), "--config") {
 		t.Errorf("%v", err)
 	}
+}
+
+// The page shows a configuration that is read, and every key.
+func TestThePageShowsEveryKey(t *testing.T) {
+	page, err := os.ReadFile("../../../../docs/observer.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```yaml\n")
+	example, _, _ := strings.Cut(rest, "```")
+	if _, err := Parse([]byte(example)); err != nil {
+		t.Fatalf("%v in:\n%s", err, example)
+	}
+	var keys func(reflect.Type)
+	keys = func(of reflect.Type) {
+		for i := range of.NumField() {
+			f := of.Field(i)
+			if key := f.Tag.Get("yaml"); !strings.Contains(example, key+":") {
+				t.Errorf("the key %s of %s is not shown", key, of.Name())
+			}
+			at := f.Type
+			if at.Kind() == reflect.Slice {
+				at = at.Elem()
+			}
+			if at.Kind() == reflect.Struct {
+				keys(at)
+			}
+		}
+	}
+	keys(reflect.TypeFor[Config]())
 }
