@@ -139,7 +139,7 @@ func (e *elector) AcquireAsWitness(ctx context.Context, election *instrument.Ele
 		k, err := e.create(ctx, ttl)
 		switch {
 		case err == nil:
-			w.witness.wins(e.holder, k.revision)
+			w.witness.wins(e.holder, k.fencing)
 			won = true
 			return k.lease(ended), nil
 		case !e.waits || !errors.Is(err, jetstream.ErrKeyExists):
