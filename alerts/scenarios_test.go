@@ -11,14 +11,20 @@ import (
 	"github.com/leaderscope/leaderscope/internal/promeval"
 )
 
+// again is the distance between the scenarios that are played more than once.
+var again = 1
+
 // The oldest server that the rules are for counts the sample at the beginning
 // of a window in: no alert comes, goes or moves by more than a sample for it.
 func TestScenariosCauseExactlyTheirAlerts(t *testing.T) {
-	for _, s := range scenarios() {
+	for i, s := range scenarios() {
 		t.Run(s.title(), func(t *testing.T) {
 			t.Parallel()
 			rules, series := rulesOf(t, s.config()), seriesOf(t, s, Default())
 			fired := firesAsWanted(t, s, rules, series)
+			if i%again != 0 {
+				return
+			}
 			old, err := s.firings(t.Context(), rules, series, promeval.V2)
 			if err != nil {
 				t.Fatal(err)
@@ -37,7 +43,10 @@ func TestScenariosCauseExactlyTheirAlerts(t *testing.T) {
 // an exporter adds change a verdict.
 func TestForeignLabelsAndAPrefixChangeNoVerdict(t *testing.T) {
 	instance := regexp.MustCompile(`instance="([^"]*)"`)
-	for _, s := range scenarios() {
+	for i, s := range scenarios() {
+		if i%again != 0 {
+			continue
+		}
 		t.Run(s.title(), func(t *testing.T) {
 			t.Parallel()
 			c := s.config()
