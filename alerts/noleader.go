@@ -68,11 +68,11 @@ func (k *NoLeader) rules(b builder) []draft {
 	summary := "Lock " + b.lock() + " has no leader"
 	reason := b.topReason("5m") + b.reportedHeld("2m")
 	return []draft{{
-		firing: k.Critical, expr: s.Without(expr, k.explained(b, unseen)), summary: summary,
+		firing: k.Critical, expr: s.Without(s.Without(expr, k.explained(b, unseen)), k.witnessed(b)), summary: summary,
 		description: fmt.Sprintf("No replica%s has held lock %s for %s, and no lease that is known still runs. "+
 			"The work of the leader is not being done.%s", b.where(), b.lock(), k.Critical.For, reason),
 	}, {
-		firing: k.Warning, expr: s.Of(expr, k.explained(b, warned)), summary: summary + " that can be seen",
+		firing: k.Warning, expr: s.Of(expr, query.Op(k.explained(b, warned), "or", k.witnessed(b))), summary: summary + " that can be seen",
 		description: fmt.Sprintf("No replica%s that can be scraped has held lock %s for %s. The replica that held it last is gone. "+
 			"Its lease may still run, or it leads without being scraped.%s", b.where(), b.lock(), k.Warning.For, reason),
 	}}
@@ -106,7 +106,19 @@ func (k *NoLeader) explained(b builder, reason query.Expr) query.Expr {
 	// gone.
 	held := query.Op(query.Over("last_over_time", s.Metric(catalog.Active, single), lookback), ">", "0")
 	followed := query.Op(query.Over("last_over_time", won, lookback), "< "+query.On(s.Labels)+" group_left ()", s.By("max", won))
-	return query.Op(query.Op(held, "and "+onHolder, reason), "unless "+onHolder, followed)
+	gone := query.Op(query.Op(held, "and "+onHolder, reason), "unless "+onHolder, followed)
+	// Where the backend says that the lock is free, nothing explains it (B41).
+	return s.Without(gone, query.Op(s.Metric(catalog.BackendHeld, single), "==", "0"))
+}
+
+// witnessed keeps locks of which the backend names a live holder that is one of
+// the candidates: it leads, and cannot be scraped (B40). The lock of a stranger
+// is not led (B42).
+func (k *NoLeader) witnessed(b builder) query.Expr {
+	s := b.scope
+	candidates := query.Over("last_over_time", s.Metric(catalog.IdentityInfo, single), k.Lookback.String())
+	holder, _ := catalog.BackendHolderInfo.Label("holder")
+	return query.Op(query.Op(s.Metric(catalog.BackendHolderInfo, single), "==", "1"), "and "+query.On(append(slices.Clone(s.Labels), holder.Name())), candidates)
 }
 
 // running keeps leases that need not have ended yet: no other replica can win

@@ -68,6 +68,14 @@ const (
 		leader_elector_info{mode="hold",backend="etcd",family="orders"} 1x700
 		leader_max_leaders 1x700
 	`
+	// A standby that is a witness of a leader which is last seen after 4m30s.
+	witnessed = `
+		leader_active{instance="i1"} 1x9 stale
+		leader_last_acquired_timestamp_seconds{instance="i1"} -60x9 stale
+		leader_identity_info{instance="i1",holder="h1"} 1x9 stale
+		leader_identity_info{instance="i2",holder="h2"} 1x100
+		leader_active{instance="i2"} 0x100
+	`
 	ran = `
 		leader_elector_info{mode="run",backend="redis",family="orders"} 1x700
 		leader_max_leaders 1x700

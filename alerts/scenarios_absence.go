@@ -194,6 +194,34 @@ func leaderScenarios() []scenario {
 				up{instance="i1"} 1x9 0x100
 				up{instance="i2"} 1x100`,
 			want: "NoLeader/critical 9m.. = 1\nScrapeFailing/warning 10m.. = 1"},
+		{id: "B40", name: "the leader cannot be scraped, and the backend names it", every: 30 * time.Second, end: 25 * time.Minute,
+			load: held + witnessed + `
+				up{instance="i1"} 1x9 0x100
+				leader_backend_held{instance="i2",backend="etcd"} 1x100
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="h1"} 1x100`,
+			want: "NoLeader/warning 10m.. = 1\nScrapeFailing/warning 10m.. = 1"},
+		{id: "B41", name: "the leader's node dies, its target stays, and the backend says that the lock is free", every: 30 * time.Second, end: 25 * time.Minute,
+			load: held + witnessed + `
+				up{instance="i1"} 1x9 0x100
+				leader_backend_held{instance="i2",backend="etcd"} 1x10 0x100
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="h1"} 1x10 stale`,
+			want: "NoLeader/critical 7m.. = 1\nScrapeFailing/warning 10m.. = 1"},
+		{id: "B42", name: "the leader goes, and a stranger takes its lock", every: 30 * time.Second, end: 20 * time.Minute,
+			load: held + witnessed + `
+				leader_backend_held{instance="i2",backend="etcd"} 1x100
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="h1"} 1x9 stale
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="other"} _x10 1x100`,
+			want: "NoLeader/critical 6m30s.. = 1"},
+		{id: "B43", name: "a failover within a minute, as the backend sees it", every: 30 * time.Second, end: 20 * time.Minute,
+			load: held + `
+				leader_active{instance="i1"} 1x9 stale
+				leader_last_acquired_timestamp_seconds{instance="i1"} -60x9 stale
+				leader_identity_info{instance="i1",holder="h1"} 1x9 stale
+				leader_identity_info{instance="i2",holder="h2"} 1x100
+				leader_active{instance="i2"} 0x10 1x100
+				leader_backend_held{instance="i2",backend="etcd"} 1x9 0 1x100
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="h1"} 1x9 stale
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="h2"} _x11 1x100`},
 		{id: "C02", name: "a zombie candidate is told that it leads after its session died", every: 15 * time.Second, end: 10 * time.Minute,
 			load: held + `
 				leader_lease_duration_seconds 15x40
