@@ -107,38 +107,21 @@ func (r Rule) identity(metric labels.Labels) labels.Labels {
 	return b.Labels()
 }
 
-// firings runs Prometheus' state machine of one alert. Source: AlertingRule.Eval
-// in github.com/prometheus/prometheus/rules.
+// firings are the stretches in which an alert fires that is found at the keys
+// of values.
 func (r Rule) firings(values map[time.Duration]float64, end, step time.Duration) []Firing {
-	const never = time.Duration(-1)
 	var out []Firing
-	active, keepSince := never, never
-	firing := false
+	var state State
 	for at := time.Duration(0); at <= end; at += step {
-		if _, present := values[at]; present {
-			keepSince = never
-			if active == never {
-				active = at
-			}
-			if !firing && at-active >= r.For {
-				firing = true
-				out = append(out, Firing{From: at, Open: true})
-			}
-			continue
-		}
-		if firing && r.KeepFiringFor > 0 {
-			// Counted from the first evaluation without a result.
-			if keepSince == never {
-				keepSince = at
-			}
-			if at-keepSince < r.KeepFiringFor {
-				continue
-			}
-		}
-		if firing {
+		before := state.Firing
+		_, found := values[at]
+		state.Step(r, at, found)
+		switch {
+		case state.Firing && !before:
+			out = append(out, Firing{From: at, Open: true})
+		case !state.Firing && before:
 			out[len(out)-1].To, out[len(out)-1].Open = at, false
 		}
-		active, keepSince, firing = never, never, false
 	}
 	return out
 }

@@ -66,12 +66,7 @@ func Load(series []Series, interval time.Duration, version Version) (*Store, err
 // LoadLimited is [Load] for queries that may hold so many samples at once.
 func LoadLimited(series []Series, interval time.Duration, version Version, maxSamples int) (*Store, error) {
 	p := parser.NewParser(parser.Options{})
-	s := &Store{version: version, engine: promql.NewEngine(promql.EngineOpts{
-		MaxSamples: maxSamples, Timeout: time.Minute, LookbackDelta: 5*time.Minute + version.margin(),
-		EnableAtModifier: true, EnableNegativeOffset: true,
-		NoStepSubqueryIntervalFn: func(int64) int64 { return interval.Milliseconds() },
-		Parser:                   p,
-	})}
+	s := newStore(interval, version, maxSamples)
 	for _, in := range series {
 		lset, values, err := p.ParseSeriesDesc(in.Selector + " " + in.Values)
 		if err != nil {
@@ -84,6 +79,15 @@ func LoadLimited(series []Series, interval time.Duration, version Version, maxSa
 	}
 	slices.SortFunc(s.series, func(a, b storage.Series) int { return labels.Compare(a.Labels(), b.Labels()) })
 	return s, nil
+}
+
+func newStore(interval time.Duration, version Version, maxSamples int) *Store {
+	return &Store{version: version, engine: promql.NewEngine(promql.EngineOpts{
+		MaxSamples: maxSamples, Timeout: time.Minute, LookbackDelta: 5*time.Minute + version.margin(),
+		EnableAtModifier: true, EnableNegativeOffset: true,
+		NoStepSubqueryIntervalFn: func(int64) int64 { return interval.Milliseconds() },
+		Parser:                   parser.NewParser(parser.Options{}),
+	})}
 }
 
 func samples(values []parser.SequenceValue, interval time.Duration) []chunks.Sample {
@@ -129,10 +133,10 @@ func (s *Store) Querier(int64, int64) (storage.Querier, error) {
 	return &storage.MockQuerier{SelectMockFunction: s.selectSeries}, nil
 }
 
-func (s *Store) selectSeries(_ bool, _ *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
+func (s *Store) selectSeries(_ bool, hints *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
 	set := &seriesSet{}
 	for _, series := range s.series {
-		if !slices.ContainsFunc(matchers, func(m *labels.Matcher) bool { return !m.Matches(series.Labels().Get(m.Name)) }) {
+		if !slices.ContainsFunc(matchers, func(m *labels.Matcher) bool { return !m.Matches(series.Labels().Get(m.Name)) }) && !outside(series, hints) {
 			set.rest = append(set.rest, series)
 		}
 	}
@@ -195,16 +199,7 @@ func (s *Store) Values(ctx context.Context, expr string, end, step time.Duration
 // evaluate returns the values of an expression at each step from 0 to end. One
 // range query gives the same answers as an instant query at each step.
 func (s *Store) evaluate(ctx context.Context, expr string, end, step time.Duration) (promql.Matrix, func(), error) {
-	q, err := s.engine.NewRangeQuery(ctx, s, nil, s.version.expr(expr), epoch, epoch.Add(end), step)
-	if err != nil {
-		return nil, nil, fmt.Errorf("query %s: %w", oneLine(expr), err)
-	}
-	m, err := q.Exec(ctx).Matrix()
-	if err != nil {
-		q.Close()
-		return nil, nil, fmt.Errorf("query %s: %w", oneLine(expr), err)
-	}
-	return m, q.Close, nil
+	return s.Range(ctx, expr, epoch, epoch.Add(end), step)
 }
 
 // expr writes an expression so that the engine answers as the version does.
