@@ -71,6 +71,7 @@ type Alerts struct {
 	NoAcquisition NoAcquisition `yaml:"noAcquisition"`
 	NoLeader      NoLeader      `yaml:"noLeader"`
 	SplitBrain    SplitBrain    `yaml:"splitBrain"`
+	Overlap       Overlap       `yaml:"overlap"`
 	Flapping      Flapping      `yaml:"flapping"`
 	BackendErrors BackendErrors `yaml:"backendErrors"`
 

@@ -60,6 +60,12 @@ func TestConfigurationsThatCannotWorkAreRefusedWithALineForEachKey(t *testing.T)
 			"alerts.lowHeadroom.for: 1m is not longer than the 1m15s for which one sample counts, so one dip would fire; use at least 1m30s"},
 		"an interval longer than half of the window": {func(c *Config) { c.Alerts.Flapping.Slow.Interval = minutes(240) },
 			"alerts.flapping.slow.interval: 4h is longer than half of the 6h that are looked back; use at most 3h"},
+		"a tolerance that leaves nothing to clocks": {func(c *Config) { c.Alerts.Overlap.Tolerance = 0 },
+			"alerts.overlap.tolerance: 0s leaves nothing to clocks that differ, and every handover could fire; use the difference that your clocks keep, such as 1s"},
+		"a tolerance that hides every overlap": {func(c *Config) { c.Alerts.Overlap.Tolerance = minutes(6) },
+			"alerts.overlap.tolerance: 6m hides every overlap of the window of 6m; use less"},
+		"a hold that outlasts an overlap": {func(c *Config) { c.Alerts.Overlap.For = minutes(4) },
+			"alerts.overlap.for: 4m is longer than half of the window of 6m, so events would leave the window before the alert fires; use at most 3m"},
 		"no patience": {func(c *Config) { c.Alerts.AttemptStuck.Patience, c.Alerts.AttemptStuck.Factor = 0, 0.5 },
 			"alerts.attemptStuck.factor: 0.5 is out of range; use 1 to 1000\nalerts.attemptStuck.patience: 0s is no time; use one such as 10m"},
 		"no group name": {func(c *Config) { c.Group.Name = "" },
@@ -180,6 +186,7 @@ func shorten(c *Config) {
 	a.NoAcquisition.Window, a.NoAcquisition.For, a.NoAcquisition.KeepFiringFor = s(10), s(3), 0
 	a.NoLeader.Critical.For, a.NoLeader.Warning.For, a.NoLeader.Lookback, a.NoLeader.DownFor = s(3), s(5), s(30), s(10)
 	a.SplitBrain.Window, a.SplitBrain.For, a.SplitBrain.KeepFiringFor = s(2), s(2), s(5)
+	a.Overlap.Window, a.Overlap.KeepFiringFor = s(10), 0
 	a.Flapping.Window, a.Flapping.For, a.Flapping.KeepFiringFor = s(30), s(1), s(5)
 	a.BackendErrors.Window, a.BackendErrors.Recent = s(10), s(8)
 	a.BackendErrors.Critical.For, a.BackendErrors.Warning.For = s(4), s(4)

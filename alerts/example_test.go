@@ -24,6 +24,7 @@ func ExampleRules() {
 	// LeaderElectionNoLeader critical 1m30s
 	// LeaderElectionNoLeader warning 5m
 	// LeaderElectionSplitBrain critical 1m
+	// LeaderElectionOverlap warning 0s
 	// LeaderElectionFlapping warning 1m
 	// LeaderElectionBackendErrors critical 1m
 	// LeaderElectionBackendErrors warning 5m

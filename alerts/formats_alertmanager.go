@@ -113,6 +113,8 @@ var causes = []cause{
 	// Where no replica leads, nothing is acquired, no job runs, and a standby would
 	// not help.
 	{alert: "NoLeader", paging: true, mutes: []string{"NoAcquisition", "JobOverdue", "NoStandby"}},
+	// Two leaders that were paged about overlap too.
+	{alert: "SplitBrain", paging: true, mutes: []string{"Overlap"}},
 	// Where no attempt wins, no job runs.
 	{alert: "NoAcquisition", mutes: []string{"JobOverdue"}},
 	// Past the lease is worse than near it.

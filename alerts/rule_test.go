@@ -172,6 +172,7 @@ func TestEveryAlertHasNameSeverityTextsAndLinks(t *testing.T) {
 		"LeaderElectionNoAcquisition/warning",
 		"LeaderElectionNoLeader/critical", "LeaderElectionNoLeader/warning",
 		"LeaderElectionSplitBrain/critical",
+		"LeaderElectionOverlap/warning",
 		"LeaderElectionFlapping/warning",
 		"LeaderElectionBackendErrors/critical", "LeaderElectionBackendErrors/warning",
 		"LeaderElectionRenewalFailures/warning",

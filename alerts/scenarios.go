@@ -10,7 +10,7 @@ import (
 //
 // Ids: A no acquisition, B no leader, S split brain, D flapping, E backend
 // errors, F renewals, G and L lease, H headroom, W work after loss, J jobs, T
-// tasks, K tokens, N standbys, P attempts in flight, M metrics, V locks that
+// tasks, K tokens, N standbys, P attempts in flight, Q overlaps, M metrics, V locks that
 // vanish, U targets, R redaction, O overflow; C and two digits is a case
 // reported from the field.
 type scenario struct {
@@ -59,7 +59,7 @@ func scenarios() []scenario {
 	return slices.Concat(acquisitionScenarios(), leaderScenarios(), splitScenarios(),
 		flappingScenarios(), backendScenarios(), renewalScenarios(), leaseScenarios(), headroomScenarios(), lossScenarios(),
 		jobScenarios(), taskScenarios(), tokenScenarios(), absenceScenarios(), vanishedScenarios(), targetScenarios(),
-		redactionScenarios(), overflowScenarios(), absentLeaderScenarios(), crowdScenarios(), briefScenarios(), standbyScenarios(), boundScenarios(), edgeScenarios())
+		redactionScenarios(), overflowScenarios(), absentLeaderScenarios(), crowdScenarios(), briefScenarios(), standbyScenarios(), boundScenarios(), edgeScenarios(), overlapScenarios())
 }
 
 // Series that say how a lock is used; they outlast every scenario.

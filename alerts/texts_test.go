@@ -33,6 +33,9 @@ var texts = map[string][]string{
 	"S11": {
 		`SplitBrain/critical [] Lock x has 4 leaders at once: Lock x of job a is claimed 4 times at once, more than its elector allows, and has been for about 2m15s. Work that the lock should keep apart may be done twice. Claimed by: i1 i2.`,
 	},
+	"Q1": {
+		`Overlap/warning [etcd] Two terms of lock x overlapped: Two replicas of job a held lock x at once for about 20s, within the last 6m. Work that the lock should keep apart may have been done twice. Terms that ended lately were of: i1. The lock is of family orders.`,
+	},
 	"D1": {
 		`Flapping/warning [etcd] Leadership of lock x changes hands too often: Lock x of job a was acquired about 5 times in the last 15m, more often than replicas that left or restarted explain. Each handover is a gap in the leader's work. The lock is of family orders.`,
 	},

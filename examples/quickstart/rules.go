@@ -41,6 +41,8 @@ func demoAlerts() alerts.Config {
 	a.SplitBrain.Window = seconds(3)
 	a.SplitBrain.For, a.SplitBrain.KeepFiringFor = seconds(2), seconds(3)
 
+	a.Overlap.Window, a.Overlap.KeepFiringFor = seconds(30), seconds(3)
+
 	a.Flapping.Window, a.Flapping.For, a.Flapping.KeepFiringFor = seconds(30), seconds(2), seconds(3)
 
 	// Minutes suffice to see a lock move too often.

@@ -7,6 +7,7 @@ func SingleLockAlerts() []string {
 	return []string{
 		"LeaderElectionNoLeader",
 		"LeaderElectionSplitBrain",
+		"LeaderElectionOverlap",
 		"LeaderElectionFlapping",
 		"LeaderElectionLowHeadroom",
 		"LeaderElectionJobOverdue",

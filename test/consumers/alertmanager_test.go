@@ -155,6 +155,8 @@ func TestAlertmanagerMutesWhatAPageExplains(t *testing.T) {
 		"no standby, for no leader":         {alert("NoLeader", "critical", "x"), alert("NoStandby", "warning", "x"), true},
 		"a job overdue with its metrics":    {ofJob("MetricsAbsent", "warning"), alert("JobOverdue", "warning", "x"), true},
 		"a stuck attempt in an outage":      {alert("BackendErrors", "critical", "x"), alert("AttemptStuck", "warning", "x"), true},
+		"an overlap of two leaders":         {alert("SplitBrain", "critical", "x"), alert("Overlap", "warning", "x"), true},
+		"two leaders, for an overlap":       {alert("Overlap", "warning", "x"), alert("SplitBrain", "critical", "x"), false},
 		"a token that went back":            {alert("SplitBrain", "critical", "x"), alert("TokenRegressed", "critical", "x"), false},
 		"a few backend errors":              {alert("BackendErrors", "warning", "x"), alert("NoLeader", "critical", "x"), false},
 		"another lock":                      {alert("BackendErrors", "critical", "x"), alert("NoLeader", "critical", "y"), false},

@@ -1,0 +1,94 @@
+package alerts
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// Overlap: two terms of a lock overlapped, by the times that their replicas
+// export. It is over when it is seen, however short it was.
+type Overlap struct {
+	Firing `yaml:",inline"`
+	// Tolerance is how much of an overlap is left to clocks that differ.
+	Tolerance model.Duration `yaml:"tolerance" help:"overlap that clocks which differ may explain; at least their difference"`
+	// Window is how long after its end an overlap is looked for.
+	Window model.Duration `yaml:"window" help:"lookback window for terms that ended"`
+}
+
+func (*Overlap) about() about {
+	return about{
+		name: "Overlap", id: "Q", panel: panel.HolderTimeline,
+		fires: "two terms of a lock overlapped, however short, by the times that their replicas export",
+		note:  "Two terms of a lock overlapped, by the times that their replicas export.",
+	}
+}
+
+func (k *Overlap) preset() {
+	*k = Overlap{Firing: fires(warning, 0, 5), Tolerance: span(1), Window: minutes(6)}
+}
+
+func (k *Overlap) validate(c check) {
+	c.windowed(k.Window, k.Firing)
+	if k.Enabled {
+		c.require(k.Tolerance > 0, "tolerance", "%s leaves nothing to clocks that differ, and every handover could fire; use the difference that your clocks keep, such as 1s", k.Tolerance)
+		c.require(k.Tolerance < k.Window, "tolerance", "%s hides every overlap of the window of %s; use less", k.Tolerance, k.Window)
+	}
+}
+
+func (k *Overlap) rules(b builder) []draft {
+	s, window := b.scope, k.Window.String()
+	latest := func(m *catalog.Metric) query.Expr {
+		return s.ByHolder("max", query.Over("last_over_time", s.Metric(m, single), window))
+	}
+	onLock := query.On(s.Labels) + " group_left ()"
+	won, ended := latest(catalog.LastAcquired), latest(catalog.LastEnded)
+	lastWin := s.By("max", query.Over("last_over_time", s.Metric(catalog.LastAcquired, single), window))
+	recent := query.Op(ended, ">", b.ago(k.Window))
+
+	// A loser began before the last winner, and ended after it had won: its
+	// value is the time from that win to that end. Both are the replicas' own
+	// words, so that no scrape need have seen two leaders (Q1).
+	late := query.Op(query.Op(ended, "- "+onLock, lastWin), ">", seconds(k.Tolerance))
+	loser := query.Op(query.Op(late, "and", query.Op(won, "< "+onLock, lastWin)), "and", recent)
+	// The last winner may be the one that stopped, and the other leads on
+	// (Q4): what it says of itself later shows that it never stopped.
+	whole := query.Op(query.Op(ended, "-", won), ">", seconds(k.Tolerance))
+	guest := query.Op(query.Op(whole, "and", query.Op(won, "== "+onLock, lastWin)), "and", recent)
+	within := func(proof query.Expr) query.Expr {
+		earlier := query.Op(proof, "and", query.Op(won, "< "+onLock, lastWin))
+		return query.Op(guest, "and", query.Op(ended, "< "+onLock, query.Op(s.By("max", earlier), "-", seconds(k.Tolerance))))
+	}
+	expr := query.Op(loser, "or", query.Op(within(k.renewed(b)), "or", within(k.scraped(b))))
+	// Group electors lead side by side (Q6).
+	several := query.Op(s.By("max", s.Metric(catalog.MaxLeaders, single)), ">", "1")
+
+	return []draft{{
+		firing: k.Firing, expr: query.Op(s.By("max", expr), "unless", several),
+		summary: "Two terms of lock " + b.lock() + " overlapped",
+		description: fmt.Sprintf("Two replicas%s held lock %s at once for about {{ $value | humanizeDuration }}, within the last %s. "+
+			"Work that the lock should keep apart may have been done twice.%s", b.where(), b.lock(), k.Window,
+			b.replicas("Terms that ended lately were of", "max by ("+b.HolderLabel+") (%s) > time() - "+fmt.Sprint(time.Duration(k.Window).Seconds()), s.Metric(catalog.LastEnded, single))),
+	}}
+}
+
+// renewed is when replicas that lead sent their last renewal. On push
+// pipelines it does not grow with what a collector repeats (Q8).
+func (k *Overlap) renewed(b builder) query.Expr {
+	s := b.scope
+	return s.ByHolder("max", query.Op(s.Metric(catalog.LeaseExpiry, single), "-", s.Metric(catalog.LeaseDuration, single)))
+}
+
+// scraped is when replicas that lead were asked last, where it was the replica
+// that was asked. It stands in for renewals that are hours apart, or hidden.
+func (k *Overlap) scraped(b builder) query.Expr {
+	s, active := b.scope, b.scope.Metric(catalog.Active, single)
+	leads := query.Op(query.Call("timestamp", active), "and", query.Op(active, ">", "0"))
+	replica := append(s.TargetLabels(), s.Holder)
+	return query.Op(s.ByHolder("max", leads), "and "+query.On(replica), query.Op(query.By("max", replica, s.Up()), "==", "1"))
+}
