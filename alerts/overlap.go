@@ -42,27 +42,22 @@ func (k *Overlap) validate(c check) {
 }
 
 func (k *Overlap) rules(b builder) []draft {
-	s, window := b.scope, k.Window.String()
-	latest := func(m *catalog.Metric) query.Expr {
-		return s.ByHolder("max", query.Over("last_over_time", s.Metric(m, single), window))
-	}
-	onLock := query.On(s.Labels) + " group_left ()"
-	won, ended := latest(catalog.LastAcquired), latest(catalog.LastEnded)
-	lastWin := s.By("max", query.Over("last_over_time", s.Metric(catalog.LastAcquired, single), window))
-	recent := query.Op(ended, ">", b.ago(k.Window))
+	s := b.scope
+	h := s.Handover(k.Window.String(), single)
+	recent := query.Op(h.Ended, ">", b.ago(k.Window))
 
 	// A loser began before the last winner, and ended after it had won: its
 	// value is the time from that win to that end. Both are the replicas' own
 	// words, so that no scrape need have seen two leaders (Q1).
-	late := query.Op(query.Op(ended, "- "+onLock, lastWin), ">", seconds(k.Tolerance))
-	loser := query.Op(query.Op(late, "and", query.Op(won, "< "+onLock, lastWin)), "and", recent)
+	late := query.Op(h.Compared(h.Ended, "-", h.LastWin), ">", seconds(k.Tolerance))
+	loser := query.Op(query.Op(late, "and", h.Losers()), "and", recent)
 	// The last winner may be the one that stopped, and the other leads on
 	// (Q4): what it says of itself later shows that it never stopped.
-	whole := query.Op(query.Op(ended, "-", won), ">", seconds(k.Tolerance))
-	guest := query.Op(query.Op(whole, "and", query.Op(won, "== "+onLock, lastWin)), "and", recent)
+	whole := query.Op(query.Op(h.Ended, "-", h.Won), ">", seconds(k.Tolerance))
+	guest := query.Op(query.Op(whole, "and", h.Winner()), "and", recent)
 	within := func(proof query.Expr) query.Expr {
-		earlier := query.Op(proof, "and", query.Op(won, "< "+onLock, lastWin))
-		return query.Op(guest, "and", query.Op(ended, "< "+onLock, query.Op(s.By("max", earlier), "-", seconds(k.Tolerance))))
+		led := s.By("max", query.Op(proof, "and", h.Losers()))
+		return query.Op(guest, "and", h.Compared(h.Ended, "<", query.Op(led, "-", seconds(k.Tolerance))))
 	}
 	expr := query.Op(loser, "or", query.Op(within(k.renewed(b)), "or", within(k.scraped(b))))
 	// Group electors lead side by side (Q6).

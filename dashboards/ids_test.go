@@ -20,7 +20,7 @@ func TestEveryPanelHasTheIdThatAlertsLinkTo(t *testing.T) {
 		},
 		"lock": {
 			panel.Alerts, panel.Holder, panel.State, panel.LeaseLeft, panel.LastAcquired, panel.Declared, panel.Replicas,
-			panel.HolderTimeline, panel.Endings, panel.AlertTimeline, panel.Scraped, panel.Transitions, panel.FencingToken,
+			panel.HolderTimeline, panel.Endings, panel.AlertTimeline, panel.Scraped, panel.Transitions, panel.FencingToken, panel.Failover,
 			panel.Outcomes, panel.BackendErrors, panel.Waiting, panel.AcquireDuration,
 			panel.Headroom, panel.LeaseUsage, panel.Overruns, panel.Renewals, panel.RenewalDuration,
 			panel.Execution, panel.Cadence, panel.Working, panel.Failures, panel.WorkAfterLoss,
@@ -48,7 +48,7 @@ func TestIdsNeverChange(t *testing.T) {
 		13: panel.Locks, 14: panel.Overruns, 15: panel.Instrumentation, 16: panel.Leaderless, 17: panel.Crowded, 18: panel.NearLease,
 		19: panel.BackendTrouble, 20: panel.Failures, 21: panel.Holder, 22: panel.State, 23: panel.LeaseLeft, 24: panel.LastAcquired,
 		25: panel.Declared, 26: panel.Replicas, 27: panel.FencingToken, 28: panel.AcquireDuration, 29: panel.RenewalDuration,
-		30: panel.Cadence, 31: panel.Working, 32: panel.Scraped, 34: panel.Unseen, 35: panel.Unprotected,
+		30: panel.Cadence, 31: panel.Working, 32: panel.Scraped, 33: panel.Failover, 34: panel.Unseen, 35: panel.Unprotected,
 		36: panel.Alerts, 37: panel.AlertTimeline, 38: panel.Endings,
 	}
 	for want, got := range ids {

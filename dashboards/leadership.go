@@ -159,3 +159,16 @@ func (q queries) alertTimeline() *statetimeline.PanelBuilder {
 			property("mappings", []dashboard.ValueMapping{words(says{1, "fires", red})}),
 		})
 }
+
+func (q queries) failover() *timeseries.PanelBuilder {
+	return limitPanel(about{
+		id: panel.Failover, title: "Failover time and overlap",
+		description: "The time from the end of one term to the next win, by what the replicas themselves say, whatever the time between " +
+			"scrapes. Below zero two terms overlapped for that long. The clocks of both replicas count: differences within a second " +
+			"may be theirs. After a leader that died before it was scraped again there is no value.",
+		unit: units.Seconds, noValue: "no handover in the time shown", width: 24, height: 7,
+		steps:   []dashboard.Threshold{base(red), from(-1, green)},
+		targets: []target{{ref: "Gap", expr: q.locks.Handover(shownRange).Gap(), legend: q.legend}},
+	}).
+		LineInterpolation(common.LineInterpolationStepAfter)
+}

@@ -60,6 +60,7 @@ func (q queries) lockLeadership() row {
 		q.scraped(),
 		q.transitions(),
 		q.fencingToken(),
+		q.failover(),
 	}}
 }
 

@@ -47,6 +47,7 @@ const (
 	Cadence         = 30 // time since the last term against the declared cadence
 	Working         = 31 // holding and working, which are two facts
 	Scraped         = 32 // which replicas are scraped
+	Failover        = 33 // time between two terms, negative where they overlapped
 	Unseen          = 34 // targets that cannot be scraped
 	Unprotected     = 35 // replicas that work without the lock
 	Alerts          = 36 // alerts that fire
