@@ -48,18 +48,20 @@ func (k *Overlap) rules(b builder) []draft {
 
 	// A loser began before the last winner, and ended after it had won: its
 	// value is the time from that win to that end. Both are the replicas' own
-	// words, so that no scrape need have seen two leaders (Q1).
+	// words, so that no scrape need have seen two leaders (Q1). It counts while
+	// the winner leads: one that stopped before is a guest (Q17).
 	late := query.Op(h.Compared(h.Ended, "-", h.LastWin), ">", seconds(k.Tolerance))
-	loser := query.Op(query.Op(late, "and", h.Losers()), "and", recent)
-	// The last winner may be the one that stopped, and the other leads on
-	// (Q4): what it says of itself later shows that it never stopped.
+	guestsEnd := s.By("max", query.Op(query.Op(h.Ended, "and", h.Winner()), "and", query.Op(h.Ended, ">", h.Won)))
+	loser := query.Op(query.Op(query.Op(late, "and", h.Losers()), "and", recent), "unless", h.Compared(h.Ended, ">", guestsEnd))
+	// The last winner may be the one that stopped, and the other led on (Q4):
+	// what that one says of itself later shows that it never stopped.
 	whole := query.Op(query.Op(h.Ended, "-", h.Won), ">", seconds(k.Tolerance))
 	guest := query.Op(query.Op(whole, "and", h.Winner()), "and", recent)
 	within := func(proof query.Expr) query.Expr {
 		led := s.By("max", query.Op(proof, "and", h.Losers()))
 		return query.Op(guest, "and", h.Compared(h.Ended, "<", query.Op(led, "-", seconds(k.Tolerance))))
 	}
-	expr := query.Op(loser, "or", query.Op(within(k.renewed(b)), "or", within(k.scraped(b))))
+	expr := query.Op(query.Op(loser, "or", within(h.Ended)), "or", query.Op(within(k.renewed(b)), "or", within(k.scraped(b))))
 	// Group electors lead side by side (Q6).
 	several := query.Op(s.By("max", s.Metric(catalog.MaxLeaders, single)), ">", "1")
 

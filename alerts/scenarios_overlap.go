@@ -117,6 +117,24 @@ func overlapScenarios() []scenario {
 				leader_last_acquired_timestamp_seconds{instance="i2"} _x11 248x40`,
 			want:  "Overlap/warning 5m30s..16m15s = 60",
 			limit: "clocks that differ by more than the tolerance look like an overlap"},
+		{id: "Q17", name: "a leader stops hours after a second one came and went", every: every, end: end,
+			load: held + `
+				leader_active{instance="i1"} 1x10 0x40
+				leader_active{instance="i2"} 0x50
+				leader_active{instance="i3"} 0x10 1x40
+				leader_last_acquired_timestamp_seconds{instance="i1"} -9000x50
+				leader_last_ended_timestamp_seconds{instance="i1"} _x11 308x40
+				leader_last_acquired_timestamp_seconds{instance="i2"} -7000x50
+				leader_last_ended_timestamp_seconds{instance="i2"} -6990x50`},
+		{id: "Q18", name: "a second leader comes and goes, and the first stops before it is sampled", every: every, end: end,
+			load: held + `
+				leader_active{instance="i1"} 1x10 0x40
+				leader_active{instance="i2"} 0x50
+				leader_last_acquired_timestamp_seconds{instance="i1"} 10x50
+				leader_last_ended_timestamp_seconds{instance="i1"} _x11 328x40
+				leader_last_acquired_timestamp_seconds{instance="i2"} _x11 308x40
+				leader_last_ended_timestamp_seconds{instance="i2"} _x11 320x40`,
+			want: "NoLeader/critical 7m.. = 1\nOverlap/warning 5m30s..16m30s = 12"},
 		{id: "Q16", name: "a loser wins again before it is sampled", every: every, end: end,
 			load: held + `
 				leader_active{instance="i1"} 1x50

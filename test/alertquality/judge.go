@@ -26,7 +26,18 @@ type judged struct {
 	// late is how long after the end of a fault the rule may still begin to
 	// fire for it; and a firing then is right.
 	late time.Duration
+	// fromEnd: detection counts from the end of the fault, because the rule
+	// is about faults that are over.
+	fromEnd bool
+	// skip says in which worlds the rule is not judged; nil: in none.
+	skip func(fleet.World) bool
 }
+
+// A fixed threshold of minutes is for leases that are renewed more often.
+func longLease(w fleet.World) bool { return w.Lease > time.Minute }
+
+// What a stranger of the same job does is true, and said of it all day.
+func withStranger(w fleet.World) bool { return w.Stranger }
 
 var (
 	leaderless = &fault{
@@ -66,25 +77,25 @@ func incidents(kinds ...fleet.Kind) func(*fleet.History) []fleet.Span {
 // held and run are the rules that are judged in worlds of either kind.
 var (
 	held = []judged{
-		{"NoLeader critical", leaderless, 2 * time.Minute},
-		{"NoLeader warning", leaderless, 5 * time.Minute},
-		{masterStatusZero, leaderless, 3 * time.Minute},
-		{leaseAge, leaderless, 11 * time.Minute},
-		{noAcquisitions, leaderless, 6 * time.Minute},
-		{"SplitBrain critical", overlapping, 3 * time.Minute},
-		{"Overlap warning", overlapping, 6 * time.Minute},
-		{sumActive, overlapping, 3 * time.Minute},
-		{masterStatusTwo, overlapping, 3 * time.Minute},
-		{"BackendErrors critical", outage, 4 * time.Minute},
-		{"BackendErrors warning", outage, 10 * time.Minute},
-		{anyBackendError, outage, 7 * time.Minute},
-		{"ScrapeFailing warning", unscraped, 2 * time.Minute},
-		{targetDown, unscraped, 2 * time.Minute},
+		{key: "NoLeader critical", fault: leaderless, late: 2 * time.Minute},
+		{key: "NoLeader warning", fault: leaderless, late: 5 * time.Minute},
+		{key: masterStatusZero, fault: leaderless, late: 3 * time.Minute, skip: longLease},
+		{key: leaseAge, fault: leaderless, late: 11 * time.Minute, skip: longLease},
+		{key: noAcquisitions, fault: leaderless, late: 6 * time.Minute, skip: longLease},
+		{key: "SplitBrain critical", fault: overlapping, late: 3 * time.Minute},
+		{key: "Overlap warning", fault: overlapping, late: 6 * time.Minute, fromEnd: true},
+		{key: sumActive, fault: overlapping, late: 3 * time.Minute},
+		{key: masterStatusTwo, fault: overlapping, late: 3 * time.Minute},
+		{key: "BackendErrors critical", fault: outage, late: 4 * time.Minute},
+		{key: "BackendErrors warning", fault: outage, late: 10 * time.Minute},
+		{key: anyBackendError, fault: outage, late: 7 * time.Minute},
+		{key: "ScrapeFailing warning", fault: unscraped, late: 2 * time.Minute, skip: withStranger},
+		{key: targetDown, fault: unscraped, late: 2 * time.Minute, skip: withStranger},
 	}
 	run = []judged{
-		{"JobOverdue warning", overdue, 6 * time.Minute},
-		{"NoAcquisition warning", overdue, 10 * time.Minute},
-		{noAcquisitions, overdue, 10 * time.Minute},
+		{key: "JobOverdue warning", fault: overdue, late: 6 * time.Minute},
+		{key: "NoAcquisition warning", fault: overdue, late: 10 * time.Minute},
+		{key: noAcquisitions, fault: overdue, late: 10 * time.Minute},
 	}
 )
 
@@ -95,6 +106,8 @@ type figures struct {
 	detection, reset []time.Duration
 	seen, faults     []int // by class of length
 	firings, wrong   int
+	wrongs           []firing
+	missed           []fleet.Span
 }
 
 func newFigures(f *fault) *figures {
@@ -109,10 +122,15 @@ func (g *figures) judge(j judged, h *fleet.History, fired []firing) {
 		g.faults[class]++
 		first := slices.IndexFunc(fired, func(f firing) bool { return f.To > s.From && f.From <= s.To+j.late })
 		if first < 0 {
+			g.missed = append(g.missed, s)
 			continue
 		}
 		g.seen[class]++
-		if at := fired[first].From - s.From; at >= 0 {
+		from := s.From
+		if j.fromEnd {
+			from = s.To
+		}
+		if at := fired[first].From - from; at >= 0 {
 			g.detection = append(g.detection, at)
 		}
 		last := first
@@ -129,6 +147,7 @@ func (g *figures) judge(j judged, h *fleet.History, fired []firing) {
 		g.firings++
 		if !slices.ContainsFunc(truth, func(s fleet.Span) bool { return s.From <= f.From && f.From <= s.To+j.late }) {
 			g.wrong++
+			g.wrongs = append(g.wrongs, f)
 		}
 	}
 }

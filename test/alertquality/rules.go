@@ -2,9 +2,13 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
+	"strings"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/leaderscope/leaderscope/alerts"
@@ -42,6 +46,29 @@ func ours(c alerts.Config) ([]rule, error) {
 			Rule: promeval.Rule{Name: r.Name, Expr: r.Expr, For: time.Duration(r.For), KeepFiringFor: time.Duration(r.KeepFiringFor), Labels: lset},
 			key:  key, severity: r.Severity, interval: time.Duration(r.Interval),
 		})
+	}
+	return out, nil
+}
+
+// rulesFrom reads the alerting rules of a Prometheus rules file, to be judged in
+// place of ours: the severity is that of the label severity.
+func rulesFrom(file string) ([]rule, error) {
+	groups, errs := rulefmt.ParseFile(file, false, model.LegacyValidation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
+	if len(errs) > 0 {
+		return nil, errs[0]
+	}
+	var out []rule
+	for _, g := range groups.Groups {
+		for _, r := range g.Rules {
+			if r.Alert == "" {
+				continue
+			}
+			severity := r.Labels["severity"]
+			out = append(out, rule{
+				Rule: promeval.Rule{Name: r.Alert, Expr: r.Expr, For: time.Duration(r.For), KeepFiringFor: time.Duration(r.KeepFiringFor), Labels: map[string]string{"severity": severity}},
+				key:  strings.TrimPrefix(r.Alert, alerts.Prefix) + " " + severity, severity: severity, interval: time.Duration(g.Interval),
+			})
+		}
 	}
 	return out, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,6 +31,8 @@ type study struct {
 	first map[fleet.Kind][]time.Duration
 	// stray are pages outside of incidents.
 	stray []string
+	// wrongs and missed say where judged rules of ours were wrong.
+	wrongs []string
 }
 
 // rulesOf are the rules of a configuration and those found elsewhere.
@@ -79,6 +82,7 @@ type outcome struct {
 	figures map[string]*figures
 	counts  map[string]int
 	pages   []page
+	wrongs  []string
 }
 
 func judgeWorld(ctx context.Context, w fleet.World, rules []rule, mutes []inhibition, keep map[string]bool) (*outcome, error) {
@@ -88,6 +92,7 @@ func judgeWorld(ctx context.Context, w fleet.World, rules []rule, mutes []inhibi
 	}
 	e := newEvaluation(h, w.Length, w.Scrape)
 	out := &outcome{world: w, history: h, figures: map[string]*figures{}, counts: map[string]int{}}
+	h.Series, e.history.Series = nil, nil // the evaluation has them
 	byKey := map[string][]firing{}
 	var all []firing
 	for i := range rules {
@@ -104,14 +109,35 @@ func judgeWorld(ctx context.Context, w fleet.World, rules []rule, mutes []inhibi
 		judged = run
 	}
 	for _, j := range judged {
-		if fired, there := byKey[j.key]; there {
+		if fired, there := byKey[j.key]; there && (j.skip == nil || !j.skip(w)) {
 			g := newFigures(j.fault)
 			g.judge(j, h, fired)
+			if !strings.Contains(j.key, ",") && !strings.Contains(j.key, ":") {
+				for _, f := range g.wrongs {
+					in := "none"
+					for _, i := range h.Incidents {
+						if i.From <= f.From {
+							in = fmt.Sprint(i)
+						}
+					}
+					out.wrongs = append(out.wrongs, fmt.Sprintf("FALSE %s %s..%s %v in %s after %s, hidden %v push %v waiting %v", j.key, f.From, f.To, f.value, w, in, w.Hidden, w.Push, w.Waiting))
+				}
+				for _, m := range g.missed {
+					in := "none"
+					for _, i := range h.Incidents {
+						if i.From <= m.From {
+							in = fmt.Sprint(i)
+						}
+					}
+					if m.Length() > 150*time.Second || j.key == "Overlap warning" {
+						out.wrongs = append(out.wrongs, fmt.Sprintf("MISSED %s %s..%s in %s after %s, hidden %v push %v waiting %v", j.key, m.From, m.To, w, in, w.Hidden, w.Push, w.Waiting))
+					}
+				}
+			}
 			out.figures[j.key] = g
 		}
 	}
 	out.pages = pages(all, mutes, w.Scrape)
-	h.Series = nil
 	return out, nil
 }
 
@@ -130,6 +156,7 @@ func (s *study) take(o *outcome) {
 	for key, n := range o.counts {
 		s.counts[key] += n
 	}
+	s.wrongs = append(s.wrongs, o.wrongs...)
 	mine := make([]int, len(o.history.Incidents))
 	for _, p := range o.pages {
 		i := slices.IndexFunc(o.history.Incidents, func(i fleet.Incident) bool { return i.From <= p.at && p.at <= i.To+aftermath })
