@@ -51,6 +51,12 @@ bench: ## Print what the recording path costs, as ratios of one run
 query-cost: ## Write docs/query-cost.md: panels on a real Prometheus, rules in its engine (needs prometheus; ten minutes)
 	cd test && go run ./querycost -out ../docs/query-cost.md
 
+alert-quality: ## Write docs/alert-quality.md: services simulated for weeks, the rules judged by what was true (half an hour)
+	cd test && go run ./alertquality -published -out ../docs/alert-quality.md
+
+alert-quality-check: ## A few simulated weeks: fail where the rules detect less, later or falsely than recorded (a minute)
+	cd test && go run ./alertquality -check
+
 mutation: ## Change the code in one place after another; tests must notice (about 20 minutes; options in MUTATION)
 	@cd test && go build -o ../bin/mutation ./mutation
 	@./bin/mutation $(MUTATION)
@@ -61,4 +67,4 @@ rule-mutation: ## Change each rule in one place after another; scenarios must no
 screenshots: ## Draw docs/images from the demo's data (about four minutes; needs prometheus and DRAW)
 	./scripts/screenshots
 
-.PHONY: help demo generate test compat integration integration-prometheus integration-backends integration-examples lint bench query-cost mutation rule-mutation screenshots
+.PHONY: help demo generate test compat integration integration-prometheus integration-backends integration-examples lint bench query-cost alert-quality alert-quality-check mutation rule-mutation screenshots

@@ -107,7 +107,7 @@ type figures struct {
 	seen, faults     []int // by class of length
 	firings, wrong   int
 	wrongs           []firing
-	missed           []fleet.Span
+	missed           []fleet.Span // none of it is added up
 }
 
 func newFigures(f *fault) *figures {

@@ -13,6 +13,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -35,6 +36,9 @@ func main() {
 	flag.IntVar(&c.stress, "stress", 8, "`worlds` of a stress mix, a week each, for each scrape interval")
 	flag.DurationVar(&c.scrape, "scrape", 0, "one scrape `interval`; 0: 15s, 30s and 60s")
 	flag.StringVar(&c.rules, "rules", "", "Prometheus rules `file` to judge instead of the generated rules")
+	flag.BoolVar(&c.trace, "trace", false, "log each false firing of our rules, and each long fault that they missed")
+	flag.BoolVar(&c.check, "check", false, "compare the figures of a few fixed worlds with bounds.yaml, and fail where one is worse")
+	flag.BoolVar(&c.record, "record", false, "record those figures in bounds.yaml")
 	published := flag.Bool("published", false, "the worlds of the published page, whatever the other flags say")
 	out := flag.String("out", "", "`file` to write; empty: standard output")
 	flag.Parse()
@@ -61,6 +65,9 @@ type command struct {
 	calm, stress int
 	scrape       time.Duration
 	rules        string
+	trace        bool
+	check        bool
+	record       bool
 }
 
 // scrapes are the intervals that figures are given for.
@@ -78,12 +85,15 @@ func (c command) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	p := page2{command: c}
+	if c.check || c.record {
+		return check(ctx, rules, mutes, c.record)
+	}
+	p := report{command: c, out: out}
 	for _, scrape := range scrapes {
 		if c.scrape != 0 && c.scrape != scrape {
 			continue
 		}
-		one := row{scrape: scrape}
+		one := result{scrape: scrape}
 		for _, part := range []struct {
 			into   **study
 			worlds []fleet.World
@@ -97,9 +107,13 @@ func (c command) run(ctx context.Context, out io.Writer) error {
 			if *part.into, err = newStudy(ctx, part.worlds, rules, mutes); err != nil {
 				return err
 			}
+			if c.trace {
+				log.Print(strings.Join((*part.into).traces, "\n"))
+			}
 			log.Printf("scrape %s: %d worlds in %s", scrape, len(part.worlds), time.Since(start).Round(time.Second))
 		}
-		p.rows = append(p.rows, one)
+		p.results = append(p.results, one)
 	}
-	return p.write(out)
+	p.write()
+	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -31,8 +30,10 @@ type study struct {
 	first map[fleet.Kind][]time.Duration
 	// stray are pages outside of incidents.
 	stray []string
-	// wrongs and missed say where judged rules of ours were wrong.
-	wrongs []string
+	// traces say where rules of ours were wrong.
+	traces []string
+	// afterLease is from when no leader was explained any more to the first page.
+	afterLease map[fleet.Kind][]time.Duration
 }
 
 // rulesOf are the rules of a configuration and those found elsewhere.
@@ -48,7 +49,7 @@ func rulesOf(c alerts.Config) ([]rule, error) {
 func newStudy(ctx context.Context, worlds []fleet.World, rules []rule, mutes []inhibition) (*study, error) {
 	s := &study{
 		worlds: worlds, rules: rules, mutes: mutes, figures: map[string]*figures{}, counts: map[string]int{},
-		incidents: map[fleet.Kind]int{}, paged: map[fleet.Kind]int{}, pages: map[fleet.Kind]int{}, first: map[fleet.Kind][]time.Duration{},
+		incidents: map[fleet.Kind]int{}, paged: map[fleet.Kind]int{}, pages: map[fleet.Kind]int{}, first: map[fleet.Kind][]time.Duration{}, afterLease: map[fleet.Kind][]time.Duration{},
 	}
 	keep, err := metrics(rules)
 	if err != nil {
@@ -82,7 +83,7 @@ type outcome struct {
 	figures map[string]*figures
 	counts  map[string]int
 	pages   []page
-	wrongs  []string
+	traces  []string
 }
 
 func judgeWorld(ctx context.Context, w fleet.World, rules []rule, mutes []inhibition, keep map[string]bool) (*outcome, error) {
@@ -112,28 +113,7 @@ func judgeWorld(ctx context.Context, w fleet.World, rules []rule, mutes []inhibi
 		if fired, there := byKey[j.key]; there && (j.skip == nil || !j.skip(w)) {
 			g := newFigures(j.fault)
 			g.judge(j, h, fired)
-			if !strings.Contains(j.key, ",") && !strings.Contains(j.key, ":") {
-				for _, f := range g.wrongs {
-					in := "none"
-					for _, i := range h.Incidents {
-						if i.From <= f.From {
-							in = fmt.Sprint(i)
-						}
-					}
-					out.wrongs = append(out.wrongs, fmt.Sprintf("FALSE %s %s..%s %v in %s after %s, hidden %v push %v waiting %v", j.key, f.From, f.To, f.value, w, in, w.Hidden, w.Push, w.Waiting))
-				}
-				for _, m := range g.missed {
-					in := "none"
-					for _, i := range h.Incidents {
-						if i.From <= m.From {
-							in = fmt.Sprint(i)
-						}
-					}
-					if m.Length() > 150*time.Second || j.key == "Overlap warning" {
-						out.wrongs = append(out.wrongs, fmt.Sprintf("MISSED %s %s..%s in %s after %s, hidden %v push %v waiting %v", j.key, m.From, m.To, w, in, w.Hidden, w.Push, w.Waiting))
-					}
-				}
-			}
+			out.traces = append(out.traces, g.traces(j, w, h)...)
 			out.figures[j.key] = g
 		}
 	}
@@ -156,7 +136,7 @@ func (s *study) take(o *outcome) {
 	for key, n := range o.counts {
 		s.counts[key] += n
 	}
-	s.wrongs = append(s.wrongs, o.wrongs...)
+	s.traces = append(s.traces, o.traces...)
 	mine := make([]int, len(o.history.Incidents))
 	for _, p := range o.pages {
 		i := slices.IndexFunc(o.history.Incidents, func(i fleet.Incident) bool { return i.From <= p.at && p.at <= i.To+aftermath })
@@ -168,12 +148,38 @@ func (s *study) take(o *outcome) {
 		if mine[i]++; mine[i] == 1 {
 			s.first[kind] = append(s.first[kind], p.at-o.history.Incidents[i].From)
 			s.paged[kind]++
+			if free := slices.IndexFunc(o.history.Free, func(f fleet.Span) bool { return f.Meets(o.history.Incidents[i].Span) }); free >= 0 {
+				s.afterLease[kind] = append(s.afterLease[kind], p.at-o.history.Free[free].From)
+			}
 		}
 		s.pages[kind]++
 	}
 	for _, i := range o.history.Incidents {
 		s.incidents[i.Kind]++
 	}
+}
+
+// with adds up what can be added of two studies.
+func (s *study) with(o *study) *study {
+	sum := &study{
+		weeks: s.weeks + o.weeks, figures: map[string]*figures{}, incidents: map[fleet.Kind]int{}, paged: map[fleet.Kind]int{},
+		pages: map[fleet.Kind]int{}, first: map[fleet.Kind][]time.Duration{}, stray: slices.Concat(s.stray, o.stray),
+	}
+	for _, part := range []*study{s, o} {
+		for key, g := range part.figures {
+			if sum.figures[key] == nil {
+				sum.figures[key] = &figures{seen: make([]int, len(g.seen)), faults: make([]int, len(g.faults))}
+			}
+			sum.figures[key].add(g)
+		}
+		for k, n := range part.incidents {
+			sum.incidents[k] += n
+			sum.paged[k] += part.paged[k]
+			sum.pages[k] += part.pages[k]
+			sum.first[k] = append(sum.first[k], part.first[k]...)
+		}
+	}
+	return sum
 }
 
 // pagesPerIncident is over the incidents that paged at all.

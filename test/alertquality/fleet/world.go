@@ -51,7 +51,16 @@ func (w World) String() string {
 	if w.Every > 0 {
 		kind = "run every " + w.Every.String()
 	}
-	return fmt.Sprintf("%d replicas, lease %s, %s, scrape %s, seed %d", w.Replicas, w.Lease, kind, w.Scrape, w.Seed)
+	text := fmt.Sprintf("%d replicas, lease %s, %s, scrape %s, seed %d", w.Replicas, w.Lease, kind, w.Scrape, w.Seed)
+	for _, is := range []struct {
+		it   bool
+		name string
+	}{{w.Waiting, "waiting"}, {w.Hidden, "hidden ends"}, {w.Push, "pushed"}, {w.Pair, "a pair of servers"}, {w.Stranger, "a stranger"}, {w.Canary, "a canary"}} {
+		if is.it {
+			text += ", " + is.name
+		}
+	}
+	return text
 }
 
 // Labels that every series of a world has.
