@@ -1,6 +1,6 @@
 // Command gen-dashboards writes the dashboards and alerting rules of
 // leaderscope in each form that people load, says which label a lock name
-// has, and prints its default configuration.
+// has and how soon each alert fires, and prints its default configuration.
 //
 // It exits with 0 when all went well, 1 when files could not be written or
 // --check found a difference, and 2 when it was called or configured wrongly.
@@ -85,7 +85,7 @@ func command() *cobra.Command {
 	f.StringVar(&g.config, "config", "", "the configuration `file`; without it, the default that the command config prints")
 	f.StringSliceVar(&g.formats, "format", nil, "the `formats` to write, separated by commas (default all)")
 	f.BoolVar(&g.check, "check", false, "write nothing; exit with 1 and name the files that are not up to date")
-	c.AddCommand(labelCommand(), aliasesCommand(), configCommand())
+	c.AddCommand(labelCommand(), aliasesCommand(), configCommand(), detectCommand())
 	return c
 }
 

@@ -135,7 +135,9 @@ func (b bounds) compare(want bounds) (worse, better []string) {
 			worse = append(worse, fmt.Sprintf("%s: the worlds have faults %v, recorded %v: the simulation has changed, record it again", key, got.Faults, bound.Faults))
 			continue
 		}
-		say(key+": detection p95 in seconds", got.Detection, bound.Detection, false)
+		if bound.Detection > 0 {
+			say(key+": detection p95 in seconds", got.Detection, bound.Detection, false)
+		}
 		for i := range bound.Seen {
 			say(fmt.Sprintf("%s: faults seen of length class %d", key, i+1), got.Seen[i], bound.Seen[i], true)
 		}

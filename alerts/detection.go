@@ -1,0 +1,210 @@
+package alerts
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
+)
+
+// Detection is how soon an alert fires for what it is about, by formula: test
+// programs hold it against simulated services.
+type Detection struct {
+	// Alert lacks [Prefix].
+	Alert, Severity string
+	// From is the instant that the times count from.
+	From string
+	// Soonest and Latest are when the alert begins to fire.
+	Soonest, Latest time.Duration
+	// Unseen is what the alert does not see.
+	Unseen string
+}
+
+// Pace is what detection depends on beside the configuration.
+type Pace struct {
+	// Evaluation is the time between evaluations of the group, where the
+	// configuration leaves it to the server; 0: as often as the scrape.
+	Evaluation time.Duration
+	// Lease is the length of the lease; holders renew after a third of it.
+	Lease time.Duration
+}
+
+// Detect tells for each enabled rule how soon it fires at best and at worst,
+// and what stays unseen, in the order of the rules. The error is that of
+// [Config.Validate].
+func Detect(c Config, p Pace) ([]Detection, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	d := detector{Config: c, scrape: time.Duration(c.ScrapeInterval), lease: p.Lease}
+	d.evaluation = p.Evaluation
+	if c.Group.Interval != 0 {
+		d.evaluation = time.Duration(c.Group.Interval)
+	}
+	if d.evaluation <= 0 {
+		d.evaluation = d.scrape
+	}
+	c.Alerts.each(func(_ string, a alert) {
+		d.name = a.about().name
+		detections[d.name](&d)
+	})
+	return d.out, nil
+}
+
+// detector collects what is known of each rule.
+type detector struct {
+	Config
+	scrape, evaluation, lease time.Duration
+	name                      string
+	out                       []Detection
+}
+
+// level adds a rule whose condition is there from soonest to latest after an
+// instant, as far as samples go: one of the next scrape shows it, the next
+// evaluation finds it, and it is held in whole evaluations.
+func (d *detector) level(f Firing, from string, soonest, latest time.Duration, unseen string) {
+	d.every(0, f, from, soonest, latest+d.scrape, unseen)
+}
+
+// timed adds a rule whose condition comes with time and not with a sample.
+func (d *detector) timed(f Firing, from string, soonest, latest time.Duration, unseen string) {
+	d.every(0, f, from, soonest, latest, unseen)
+}
+
+// every is timed for a rule with an interval of its own.
+func (d *detector) every(interval model.Duration, f Firing, from string, soonest, latest time.Duration, unseen string) {
+	if !f.Enabled {
+		return
+	}
+	step := d.evaluation
+	if interval != 0 {
+		step = time.Duration(interval)
+	}
+	hold := (time.Duration(f.For) + step - 1) / step * step
+	d.out = append(d.out, Detection{
+		Alert: d.name, Severity: f.Severity, From: from, Soonest: max(soonest+hold, 0), Latest: latest + step + hold,
+		Unseen: strings.ReplaceAll(unseen, "SOONEST", model.Duration(max(soonest+hold, 0)).String()),
+	})
+}
+
+const shorter = "what is over sooner than SOONEST, and some that lasts less than the latest"
+
+// detections has every alert.
+var detections = map[string]func(*detector){
+	"NoAcquisition": func(d *detector) {
+		k, window := d.Alerts.NoAcquisition, time.Duration(d.Alerts.NoAcquisition.Window)
+		d.timed(k.Firing, "the end of the last run or term", window-d.scrape, window, shorter)
+	},
+	"NoLeader": func(d *detector) { d.noLeader(&d.Alerts.NoLeader) },
+	"SplitBrain": func(d *detector) {
+		k, window := d.Alerts.SplitBrain, time.Duration(d.Alerts.SplitBrain.Window)
+		d.timed(k.Firing, "the second win", window-d.scrape, window, "an overlap shorter than SOONEST: see Overlap; replicas without a holder label of their own")
+	},
+	"Overlap": func(d *detector) {
+		d.level(d.Alerts.Overlap.Firing, "the end of the overlap", 0, 0,
+			fmt.Sprintf("an overlap of at most %s; one whose loser dies before its next scrape; anything while clocks differ by more than %[1]s", d.Alerts.Overlap.Tolerance))
+	},
+	"Flapping": func(d *detector) {
+		k := d.Alerts.Flapping
+		d.level(k.Firing, fmt.Sprintf("the %s win within %s", ordinal(k.Handovers+1), k.Window), 0, 0, "terms of which no sample is taken, where several end between two scrapes")
+		d.every(k.Slow.Interval, k.Slow.Firing, fmt.Sprintf("the %s win within %s", ordinal(k.Slow.Handovers+1), k.Slow.Window), 0, d.scrape, "terms of which no sample is taken")
+	},
+	"BackendErrors":   func(d *detector) { d.backendErrors(&d.Alerts.BackendErrors) },
+	"RenewalFailures": func(d *detector) { d.renewalFailures(&d.Alerts.RenewalFailures) },
+	"NearLease": func(d *detector) {
+		d.level(d.Alerts.NearLease.Firing, "the late renewal or release", 0, 0, dies)
+	},
+	"LeaseExceeded": func(d *detector) {
+		d.level(d.Alerts.LeaseExceeded.Firing, "the end of the lease", 0, 0, dies+"; a lease whose end is not known")
+	},
+	"LowHeadroom": func(d *detector) {
+		d.level(d.Alerts.LowHeadroom.Firing, "the share of the lease", 0, 0, shorter+"; a lease whose end is not known")
+	},
+	"WorkAfterLoss": func(d *detector) {
+		d.level(d.Alerts.WorkAfterLoss.Firing, "the tolerated time after the loss", 0, 0, dies)
+	},
+	"JobOverdue": func(d *detector) {
+		k := d.Alerts.JobOverdue
+		d.every(k.Interval, k.Firing, fmt.Sprintf("%v declared intervals after the last acquisition", k.Intervals), time.Duration(k.Grace), time.Duration(k.Grace),
+			"a job that declares no interval, or one longer than the lookback allows")
+	},
+	"TaskFailing": func(d *detector) {
+		d.level(d.Alerts.TaskFailing.Firing, "the run that failed once too often", 0, 0, dies)
+	},
+	"TokenRegressed": func(d *detector) {
+		d.level(d.Alerts.TokenRegressed.Firing, "the win with the lower token", 0, 0, "a backend without tokens; a replica that never had the higher one")
+	},
+	"NoStandby": func(d *detector) {
+		k := d.Alerts.NoStandby
+		d.every(k.Interval, k.Firing, "the end of the last other candidate", 0, d.scrape, "a lock that never had another; a candidate that is there and hangs")
+	},
+	"AttemptStuck": func(d *detector) {
+		k := d.Alerts.AttemptStuck
+		d.every(k.Interval, k.Firing, "the beginning of the attempt, where usual runs are shorter", time.Duration(k.Patience), time.Duration(k.Patience)+d.scrape, "standbys of a held lock")
+	},
+	"MetricsAbsent": func(d *detector) {
+		k := d.Alerts.MetricsAbsent
+		d.level(k.Critical.Firing, "the last target that goes", 0, 0, "a job that no sample was taken of")
+		d.level(k.Warning.Firing, "the last target that goes", 0, 0, "a job that no sample was taken of; processes of seconds")
+	},
+	"LockVanished": func(d *detector) {
+		d.level(d.Alerts.LockVanished.Firing, "the last series that goes", 0, 0, "a lock that was released before, and declares no interval")
+	},
+	"ScrapeFailing": func(d *detector) {
+		d.level(d.Alerts.ScrapeFailing.Firing, "the first scrape that cannot succeed", 0, 0, shorter+"; push pipelines")
+	},
+	"RedactionKeyMismatch": func(d *detector) {
+		d.level(d.Alerts.RedactionKeyMismatch.Firing, "the start of the replica with the other key", 0, 0, shorter)
+	},
+	"LabelOverflow": func(d *detector) {
+		d.level(d.Alerts.LabelOverflow.Firing, "the name that was one too many", 0, 0, dies)
+	},
+}
+
+const dies = "what a process did not export before it died"
+
+// noLeader depends on what became of the last holder.
+func (d *detector) noLeader(k *NoLeader) {
+	margin, down := time.Duration(k.Margin), time.Duration(k.DownFor)
+	d.level(k.Critical, "the end of the term, while its holder is still scraped", 0, 0, shorter)
+	// The end that was scraped last may lack the renewals since.
+	missed := d.lease
+	if renewal := d.lease / 3; renewal > 0 {
+		missed = (d.scrape + renewal - 1) / renewal * renewal
+	}
+	d.timed(k.Critical, "the end of the lease, the last holder and its target being gone", margin-missed, max(margin, d.scrape), shorter)
+	// A target that is down excuses from its last sample on.
+	d.timed(k.Critical, "the death of the last holder, its target being down", max(down, d.lease*2/3+margin)-d.scrape, max(down, d.lease+margin),
+		"a leader that is not scraped for longer than "+k.DownFor.String()+" looks dead")
+	d.level(k.Warning, "the death of the last holder, while its lease or its target explains the gap", 0, 0, shorter)
+}
+
+// backendErrors counts in shares: where attempts are as frequent as before, an
+// outage has to fill that share of the window.
+func (d *detector) backendErrors(k *BackendErrors) {
+	fills := func(share float64, window model.Duration) time.Duration {
+		return time.Duration(share * float64(window))
+	}
+	d.level(k.Critical.Firing, "the end of the lease in an outage, or its first failed attempt if that is later", 0, fills(k.Critical.Share, k.Recent), "an outage while a replica leads: see the warning")
+	d.level(k.Warning.Firing, "the first failed attempt", 0, fills(k.Warning.Share, k.Window), fmt.Sprintf("fewer than %d errors", k.MinErrors))
+}
+
+func (d *detector) renewalFailures(k *RenewalFailures) {
+	d.level(k.Firing, "the failed renewal that makes the share", 0, 0, fmt.Sprintf("fewer than %d failures; a library that hides its renewals; a lease that ends first", k.MinFailures))
+}
+
+func ordinal(n int) string {
+	suffix := "th"
+	if n%100 < 11 || n%100 > 13 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return fmt.Sprintf("%d%s", n, suffix)
+}

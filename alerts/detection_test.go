@@ -1,0 +1,73 @@
+package alerts
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestEveryRuleHasADetection(t *testing.T) {
+	all, err := Detect(Default(), Pace{Lease: 15 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]bool{}
+	for _, d := range all {
+		told[Prefix+d.Alert+"/"+d.Severity] = true
+		if d.From == "" || d.Unseen == "" || d.Soonest < 0 || d.Latest <= d.Soonest {
+			t.Errorf("%+v", d)
+		}
+	}
+	for _, r := range rulesOf(t, Default()) {
+		if !told[r.Name+"/"+r.Severity] {
+			t.Errorf("%s %s has none", r.Name, r.Severity)
+		}
+	}
+}
+
+func TestDetectionFollowsTheConfiguration(t *testing.T) {
+	c := Default()
+	c.Alerts.each(func(_ string, a alert) {
+		if a.about().name != "SplitBrain" && a.about().name != "Overlap" && a.about().name != "NoStandby" {
+			switchOff(reflect.ValueOf(a).Elem())
+		}
+	})
+	c.Alerts.SplitBrain.For = span(50)
+	const s = time.Second
+	cases := map[string]struct {
+		change func(*Config)
+		pace   Pace
+		want   [][2]time.Duration
+	}{
+		"evaluated as often as scraped":     {func(*Config) {}, Pace{}, [][2]time.Duration{{105 * s, 165 * s}, {0, 60 * s}, {600 * s, 930 * s}}},
+		"evaluated by the server's default": {func(*Config) {}, Pace{Evaluation: 20 * s}, [][2]time.Duration{{105 * s, 155 * s}, {0, 50 * s}, {600 * s, 930 * s}}},
+		"the group's own interval":          {func(c *Config) { c.Group.Interval = span(15) }, Pace{Evaluation: 20 * s}, [][2]time.Duration{{105 * s, 150 * s}, {0, 45 * s}, {600 * s, 930 * s}}},
+		"scraped every minute":              {func(c *Config) { c.ScrapeInterval = span(60) }, Pace{}, [][2]time.Duration{{75 * s, 195 * s}, {0, 120 * s}, {600 * s, 960 * s}}},
+		"one alert switched off":            {func(c *Config) { c.Alerts.NoStandby.Enabled = false }, Pace{}, [][2]time.Duration{{105 * s, 165 * s}, {0, 60 * s}}},
+	}
+	for name, x := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := c
+			x.change(&c)
+			all, err := Detect(c, x.pace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got [][2]time.Duration
+			for _, d := range all {
+				got = append(got, [2]time.Duration{d.Soonest, d.Latest})
+			}
+			if diff := cmp.Diff(x.want, got); diff != "" {
+				t.Errorf("want -, got +\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDetectRefusesWhatValidateRefuses(t *testing.T) {
+	if _, err := Detect(Config{}, Pace{}); err == nil {
+		t.Error("want an error")
+	}
+}
