@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/leaderscope/leaderscope/test/alertquality/fleet"
@@ -12,15 +13,16 @@ type fault struct {
 	name string
 	// spans are when it was true of a world.
 	spans func(*fleet.History) []fleet.Span
-	// shortest is the least length that counts, and makes a firing right.
+	// shortest is the least length that counts; a shorter one still makes a
+	// firing right.
 	shortest time.Duration
 	// classes are the upper bounds of the lengths that recall is told for; the
 	// last has none.
 	classes []time.Duration
 }
 
-// judged is a rule and what it is for.
-type judged struct {
+// judgedRule is a rule and what it is for.
+type judgedRule struct {
 	key   string
 	fault *fault
 	// late is how long after the end of a fault the rule may still begin to
@@ -32,6 +34,9 @@ type judged struct {
 	// skip says in which worlds the rule is not judged; nil: in none.
 	skip func(fleet.World) bool
 }
+
+// of reports whether the key of a rule is this one, or a candidate for it.
+func (j judgedRule) of(key string) bool { return key == j.key || strings.HasPrefix(key, j.key+" ") }
 
 // A fixed threshold of minutes is for leases that are renewed more often.
 func longLease(w fleet.World) bool { return w.Lease > time.Minute }
@@ -76,7 +81,7 @@ func incidents(kinds ...fleet.Kind) func(*fleet.History) []fleet.Span {
 
 // held and run are the rules that are judged in worlds of either kind.
 var (
-	held = []judged{
+	held = []judgedRule{
 		{key: "NoLeader critical", fault: leaderless, late: 2 * time.Minute},
 		{key: "NoLeader warning", fault: leaderless, late: 5 * time.Minute},
 		{key: masterStatusZero, fault: leaderless, late: 3 * time.Minute, skip: longLease},
@@ -92,7 +97,7 @@ var (
 		{key: "ScrapeFailing warning", fault: unscraped, late: 2 * time.Minute, skip: withStranger},
 		{key: targetDown, fault: unscraped, late: 2 * time.Minute, skip: withStranger},
 	}
-	run = []judged{
+	run = []judgedRule{
 		{key: "JobOverdue warning", fault: overdue, late: 6 * time.Minute},
 		{key: "NoAcquisition warning", fault: overdue, late: 10 * time.Minute},
 		{key: noAcquisitions, fault: overdue, late: 10 * time.Minute},
@@ -115,7 +120,7 @@ func newFigures(f *fault) *figures {
 }
 
 // judge adds what a rule did in a world.
-func (g *figures) judge(j judged, h *fleet.History, fired []firing) {
+func (g *figures) judge(j judgedRule, h *fleet.History, fired []firing) {
 	truth := slices.DeleteFunc(slices.Clone(j.fault.spans(h)), func(s fleet.Span) bool { return s.Length() < j.fault.shortest })
 	for _, s := range truth {
 		class, _ := slices.BinarySearch(j.fault.classes, s.Length())
@@ -145,7 +150,8 @@ func (g *figures) judge(j judged, h *fleet.History, fired []firing) {
 	}
 	for _, f := range fired {
 		g.firings++
-		if !slices.ContainsFunc(truth, func(s fleet.Span) bool { return s.From <= f.From && f.From <= s.To+j.late }) {
+		// A fault that is too short to be counted is a fault.
+		if !slices.ContainsFunc(j.fault.spans(h), func(s fleet.Span) bool { return s.From <= f.From && f.From <= s.To+j.late }) {
 			g.wrong++
 			g.wrongs = append(g.wrongs, f)
 		}

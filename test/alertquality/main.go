@@ -35,6 +35,7 @@ func main() {
 	flag.IntVar(&c.calm, "calm", 8, "`worlds` of a calm mix, a week each, for each scrape interval")
 	flag.IntVar(&c.stress, "stress", 8, "`worlds` of a stress mix, a week each, for each scrape interval")
 	flag.DurationVar(&c.scrape, "scrape", 0, "one scrape `interval`; 0: 15s, 30s and 60s")
+	flag.DurationVar(&c.evaluation, "evaluation", 0, "`time` between evaluations; 0: that of the scrapes")
 	flag.StringVar(&c.rules, "rules", "", "Prometheus rules `file` to judge instead of the generated rules")
 	flag.BoolVar(&c.trace, "trace", false, "log each false firing of our rules, and each long fault that they missed")
 	flag.BoolVar(&c.check, "check", false, "compare the figures of a few fixed worlds with bounds.yaml, and fail where one is worse")
@@ -43,7 +44,7 @@ func main() {
 	out := flag.String("out", "", "`file` to write; empty: standard output")
 	flag.Parse()
 	if *published {
-		c = command{seed: publishedSeed, calm: 50, stress: 12}
+		c = command{seed: publishedSeed, calm: 8, stress: 6}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -64,6 +65,7 @@ type command struct {
 	seed         uint64
 	calm, stress int
 	scrape       time.Duration
+	evaluation   time.Duration
 	rules        string
 	trace        bool
 	check        bool
@@ -103,6 +105,9 @@ func (c command) run(ctx context.Context, out io.Writer) error {
 			{&one.jobs, jobWorlds(c.seed+2000, (c.stress+3)/4, scrape, fleet.Stress())},
 			{&one.odd, oddWorlds(c.seed+3000, (c.stress+1)/2, scrape, fleet.Stress())},
 		} {
+			for i := range part.worlds {
+				part.worlds[i].Evaluation = c.evaluation
+			}
 			start := time.Now()
 			if *part.into, err = newStudy(ctx, part.worlds, rules, mutes); err != nil {
 				return err

@@ -51,7 +51,7 @@ these worlds were not used to tune the rules.
   some with a pair of servers, with an unhealthy stranger under the same job, or with a canary under another.
 
 Rules are evaluated as often as targets are scraped. "No leader" begins when the last lease has ended, and faults shorter than 10 s are left out, as are overlaps
-shorter than 2 s. A firing is false when its fault was not there at that time nor just before.
+shorter than 2 s. A firing is false when its fault was not there at that time nor just before, however short.
 `, calm, stress, perWeek(fleet.Stress()))
 }
 
@@ -98,15 +98,20 @@ func (p report) foreign() {
 	p.say("")
 }
 
-func (p report) rows(j judged) {
+func (p report) rows(j judgedRule) {
 	for _, r := range p.results {
-		s, c := r.stress.figures[j.key], r.calm.figures[j.key]
-		if s == nil {
-			continue
+		for _, key := range slices.Sorted(maps.Keys(r.stress.figures)) {
+			if j.of(key) {
+				p.row(r, key)
+			}
 		}
-		p.say("| %s | %s | %s | %s | %s | %s | %s |", j.key, short(r.scrape), spread(s.detection, 0.5, 0.95, 1), s.recall(),
-			weekly(c, r.calm.weeks), weekly(s, r.stress.weeks), spread(s.reset, 0.5, 0.95))
 	}
+}
+
+func (p report) row(r result, key string) {
+	s, c := r.stress.figures[key], r.calm.figures[key]
+	p.say("| %s | %s | %s | %s | %s | %s | %s |", key, short(r.scrape), spread(s.detection, 0.5, 0.95, 1), s.recall(),
+		weekly(c, r.calm.weeks), weekly(s, r.stress.weeks), spread(s.reset, 0.5, 0.95))
 }
 
 func (g *figures) recall() string {
@@ -156,7 +161,7 @@ func (p report) others() {
 		"| rule | where | scrape | detection p50 / p95 / max | recall by length of the fault | false per week |\n|---|---|---|---|---|--:|")
 	for _, part := range []struct {
 		where string
-		rules []judged
+		rules []judgedRule
 		of    func(result) *study
 	}{
 		{"pushed or hidden", held, func(r result) *study { return r.odd }},

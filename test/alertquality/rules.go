@@ -51,7 +51,8 @@ func ours(c alerts.Config) ([]rule, error) {
 }
 
 // rulesFrom reads the alerting rules of a Prometheus rules file, to be judged in
-// place of ours: the severity is that of the label severity.
+// place of ours. Several of one name and severity are told apart by the label
+// candidate.
 func rulesFrom(file string) ([]rule, error) {
 	groups, errs := rulefmt.ParseFile(file, false, model.LegacyValidation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
 	if len(errs) > 0 {
@@ -63,10 +64,17 @@ func rulesFrom(file string) ([]rule, error) {
 			if r.Alert == "" {
 				continue
 			}
-			severity := r.Labels["severity"]
+			key := []string{strings.TrimPrefix(r.Alert, alerts.Prefix)}
+			lset := map[string]string{}
+			for _, name := range []string{"severity", "variant", "candidate"} {
+				if value := r.Labels[name]; value != "" {
+					key = append(key, value)
+					lset[name] = value
+				}
+			}
 			out = append(out, rule{
-				Rule: promeval.Rule{Name: r.Alert, Expr: r.Expr, For: time.Duration(r.For), KeepFiringFor: time.Duration(r.KeepFiringFor), Labels: map[string]string{"severity": severity}},
-				key:  strings.TrimPrefix(r.Alert, alerts.Prefix) + " " + severity, severity: severity, interval: time.Duration(g.Interval),
+				Rule: promeval.Rule{Name: r.Alert, Expr: r.Expr, For: time.Duration(r.For), KeepFiringFor: time.Duration(r.KeepFiringFor), Labels: lset},
+				key:  strings.Join(key, " "), severity: lset["severity"], interval: time.Duration(g.Interval),
 			})
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -91,7 +92,8 @@ func judgeWorld(ctx context.Context, w fleet.World, rules []rule, mutes []inhibi
 	if err != nil {
 		return nil, err
 	}
-	e := newEvaluation(h, w.Length, w.Scrape)
+	step := cmp.Or(w.Evaluation, w.Scrape)
+	e := newEvaluation(h, w.Length, step)
 	out := &outcome{world: w, history: h, figures: map[string]*figures{}, counts: map[string]int{}}
 	h.Series, e.history.Series = nil, nil // the evaluation has them
 	byKey := map[string][]firing{}
@@ -109,15 +111,19 @@ func judgeWorld(ctx context.Context, w fleet.World, rules []rule, mutes []inhibi
 	if w.Every > 0 {
 		judged = run
 	}
-	for _, j := range judged {
-		if fired, there := byKey[j.key]; there && (j.skip == nil || !j.skip(w)) {
+	for key, fired := range byKey {
+		i := slices.IndexFunc(judged, func(j judgedRule) bool { return j.of(key) })
+		if i < 0 {
+			continue
+		}
+		if j := judged[i]; j.skip == nil || !j.skip(w) {
 			g := newFigures(j.fault)
 			g.judge(j, h, fired)
 			out.traces = append(out.traces, g.traces(j, w, h)...)
-			out.figures[j.key] = g
+			out.figures[key] = g
 		}
 	}
-	out.pages = pages(all, mutes, w.Scrape)
+	out.pages = pages(all, mutes, step)
 	return out, nil
 }
 

@@ -13,7 +13,7 @@ const tracedMiss = 150 * time.Second
 
 // traces tell of the false firings of a rule of ours and of the long faults
 // that it missed, with the incident before.
-func (g *figures) traces(j judged, w fleet.World, h *fleet.History) (out []string) {
+func (g *figures) traces(j judgedRule, w fleet.World, h *fleet.History) (out []string) {
 	if strings.ContainsAny(j.key, ",:") {
 		return nil
 	}

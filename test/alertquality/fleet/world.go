@@ -32,6 +32,9 @@ type World struct {
 	// Scrape is the time between samples of a target, each with a phase of its
 	// own.
 	Scrape time.Duration
+	// Evaluation is the time between evaluations of rules; 0: that of the
+	// scrapes. It changes nothing about the world.
+	Evaluation time.Duration
 	// Push: processes send their metrics to a collector, which hands out what
 	// it has heard last for five minutes more. There is no up.
 	Push bool
