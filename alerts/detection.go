@@ -46,7 +46,7 @@ func Detect(c Config, p Pace) ([]Detection, error) {
 		d.evaluation = d.scrape
 	}
 	c.Alerts.each(func(_ string, a alert) {
-		d.name = a.about().name
+		d.name = a.about().Alert
 		detections[d.name](&d)
 	})
 	return d.out, nil

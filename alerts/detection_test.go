@@ -30,7 +30,7 @@ func TestEveryRuleHasADetection(t *testing.T) {
 func TestDetectionFollowsTheConfiguration(t *testing.T) {
 	c := Default()
 	c.Alerts.each(func(_ string, a alert) {
-		if a.about().name != "SplitBrain" && a.about().name != "Overlap" && a.about().name != "NoStandby" {
+		if a.about().Alert != "SplitBrain" && a.about().Alert != "Overlap" && a.about().Alert != "NoStandby" {
 			switchOff(reflect.ValueOf(a).Elem())
 		}
 	})

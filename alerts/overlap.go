@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -23,7 +23,7 @@ type Overlap struct {
 
 func (*Overlap) about() about {
 	return about{
-		name: "Overlap", id: "Q", panel: panel.HolderTimeline,
+		Condition: condition.Overlap, id: "Q",
 		fires: "two terms of a lock overlapped, however short, by the times that their replicas export",
 		note:  "Two terms of a lock overlapped, by the times that their replicas export.",
 	}

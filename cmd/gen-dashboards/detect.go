@@ -31,7 +31,7 @@ func detectCommand() *cobra.Command {
 			case pace.Evaluation < 0:
 				return fmt.Errorf("--evaluation: %s is negative; use a time such as 30s", pace.Evaluation)
 			}
-			config, err := load(file)
+			config, _, err := load(file)
 			if err != nil {
 				return err
 			}

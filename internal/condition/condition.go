@@ -36,6 +36,7 @@ var (
 	NoAcquisition   = &Condition{Alert: "NoAcquisition", Text: "never acquired", Panel: panel.Outcomes}
 	AttemptStuck    = &Condition{Alert: "AttemptStuck", Text: "attempt stuck", Panel: panel.Waiting}
 	RenewalFailures = &Condition{Alert: "RenewalFailures", Text: "renewals fail", Panel: panel.Renewals}
+	Overlap         = &Condition{Alert: "Overlap", Text: "terms overlapped", Panel: panel.Failover}
 	Flapping        = &Condition{Alert: "Flapping", Text: "flapping", Panel: panel.Transitions}
 	NearLease       = &Condition{Alert: "NearLease", Text: "near its lease", Panel: panel.LeaseUsage}
 	LowHeadroom     = &Condition{Alert: "LowHeadroom", Text: "little lease left", Panel: panel.Headroom}
@@ -71,7 +72,7 @@ var (
 var states = []*Condition{
 	Idle, Running, Led,
 	ManyNow, NoLeaderNow, NoStandby, LowHeadroom, NotSeen, NearLease, Flapping, RenewalFailures, AttemptStuck, UnprotectedNow,
-	NoAcquisition, TaskFailing, JobOverdue, LockVanished,
+	NoAcquisition, TaskFailing, JobOverdue, LockVanished, Overlap,
 	BackendErrors, LeaseExceeded, TokenRegressed, WorkAfterLoss, SplitBrain, NoLeader,
 }
 
