@@ -57,11 +57,12 @@ func (k *Overlap) rules(b builder) []draft {
 	// what that one says of itself later shows that it never stopped.
 	whole := query.Op(query.Op(h.Ended, "-", h.Won), ">", seconds(k.Tolerance))
 	guest := query.Op(query.Op(whole, "and", h.Winner()), "and", recent)
-	within := func(proof query.Expr) query.Expr {
+	before := func(proof query.Expr) query.Expr {
 		led := s.By("max", query.Op(proof, "and", h.Losers()))
-		return query.Op(guest, "and", h.Compared(h.Ended, "<", query.Op(led, "-", seconds(k.Tolerance))))
+		return h.Compared(h.Ended, "<", query.Op(led, "-", seconds(k.Tolerance)))
 	}
-	expr := query.Op(query.Op(loser, "or", within(h.Ended)), "or", query.Op(within(k.renewed(b)), "or", within(k.scraped(b))))
+	outlasted := query.Op(before(h.Ended), "or", query.Op(before(k.renewed(b)), "or", before(k.scraped(b))))
+	expr := query.Op(loser, "or", query.Op(guest, "and", outlasted))
 	// Group electors lead side by side (Q6).
 	several := query.Op(s.By("max", s.Metric(catalog.MaxLeaders, single)), ">", "1")
 
