@@ -61,6 +61,6 @@ func TestTheFleetHasDataForEveryQuery(t *testing.T) {
 	}
 }
 
-// nothingThere are queries for what a fleet of classic histograms that nothing
-// judges lacks.
-var nothingThere = []string{"Native", "Alert firing", "Replica started"}
+// nothingThere are queries for what a fleet of classic histograms lacks that no
+// rule judges and whose work stops in time.
+var nothingThere = []string{"Native", "Alert firing", "Alerts firing", " Firing", "Works without lock", "Replica started"}
