@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/storage"
 
@@ -128,7 +129,7 @@ func restarting(h *fleet.History, now time.Duration) bool {
 }
 
 func alertLabels(r *rule, metric labels.Labels) labels.Labels {
-	b := labels.NewBuilder(metric).Del(labels.MetricName).Set(labels.AlertName, r.Name)
+	b := labels.NewBuilder(metric).Del(model.MetricNameLabel).Set(labels.AlertName, r.Name)
 	for name, value := range r.Labels {
 		b.Set(name, value)
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
 
@@ -119,7 +118,7 @@ func metrics(rules []rule) (map[string]bool, error) {
 		}
 		for _, selector := range parser.ExtractSelectors(expr) {
 			for _, m := range selector {
-				if m.Name == labels.MetricName {
+				if m.Name == model.MetricNameLabel {
 					names[m.Value] = true
 				}
 			}
