@@ -1,6 +1,7 @@
 // Command leader-observer watches who leads from outside: Leases of Kubernetes,
-// elections of etcd. It exports leader_backend_* for electors that nobody can
-// wrap, and campaigns for nothing itself.
+// locks of etcd, NATS, ZooKeeper, PostgreSQL and Redis. It exports
+// leader_backend_* for electors that cannot be wrapped, and campaigns for
+// nothing itself.
 package main
 
 import (
@@ -15,12 +16,13 @@ import (
 	"syscall"
 
 	"github.com/leaderscope/leaderscope/cmd/leader-observer/internal/config"
+	"github.com/leaderscope/leaderscope/instrument"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stderr))
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // The exit codes.
@@ -30,10 +32,13 @@ const (
 	exitUsage   = 2
 )
 
-func run(ctx context.Context, args []string, stderr io.Writer) int {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	c, err := configured(args, stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case errors.Is(err, errVersion):
+		fmt.Fprintln(stdout, "leader-observer", instrument.Version)
 		return exitOK
 	case err != nil:
 		fmt.Fprintln(stderr, "leader-observer:", err)
@@ -47,20 +52,27 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	return exitOK
 }
 
+// errVersion says that the version was asked for.
+var errVersion = errors.New("version")
+
 // configured reads the flags and the file that they name.
 func configured(args []string, stderr io.Writer) (config.Config, error) {
 	flags := flag.NewFlagSet("leader-observer", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
-		fmt.Fprint(stderr, "leader-observer watches who leads in Kubernetes and etcd, and exports leader_backend_* for Prometheus.\n\nflags:\n")
+		fmt.Fprint(stderr, "leader-observer watches who leads in Kubernetes, etcd, NATS, ZooKeeper, PostgreSQL and Redis, and exports leader_backend_* for Prometheus.\n\nflags:\n")
 		flags.PrintDefaults()
 	}
 	file := flags.String("config", "", "`file` that says what is watched; without one, give --kubernetes and --redaction")
 	listen := flags.String("listen", "", "`address` for /metrics, /healthz and /readyz (default 127.0.0.1:9713)")
 	kubernetes := flags.Bool("kubernetes", false, "watch the Leases of all namespaces of the cluster in which this runs, or of the current kubeconfig")
 	policy := flags.String("redaction", "", "`policy` for names of locks and holders without a file: raw, or constant")
+	version := flags.Bool("version", false, "print the version and exit")
 	if err := flags.Parse(args); err != nil {
 		return config.Config{}, err
+	}
+	if *version {
+		return config.Config{}, errVersion
 	}
 	if flags.NArg() > 0 {
 		return config.Config{}, fmt.Errorf("unexpected argument %q; name the configuration with --config", flags.Arg(0))

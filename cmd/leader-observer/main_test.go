@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/leaderscope/leaderscope/cmd/leader-observer/internal/config"
+	"github.com/leaderscope/leaderscope/instrument"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -43,10 +44,18 @@ func TestWhatIsWrongIsSaidAndNothingIsWatched(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stderr bytes.Buffer
-			if code := run(t.Context(), c.args, &stderr); code != c.code || !strings.Contains(stderr.String(), c.want) {
+			if code := run(t.Context(), c.args, io.Discard, &stderr); code != c.code || !strings.Contains(stderr.String(), c.want) {
 				t.Errorf("exit %d: %s\nwant %d: %s", code, stderr.String(), c.code, c.want)
 			}
 		})
+	}
+}
+
+func TestItPrintsItsVersion(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), []string{"--version"}, &stdout, &stderr)
+	if want := "leader-observer " + instrument.Version + "\n"; code != 0 || stdout.String() != want || stderr.Len() != 0 {
+		t.Errorf("exit %d: %q, %q; want %q", code, stdout.String(), stderr.String(), want)
 	}
 }
 
