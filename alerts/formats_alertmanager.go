@@ -56,7 +56,7 @@ func Alertmanager(c Config, r Routing) ([]byte, error) {
 }
 
 const alertmanagerHeader = `# inhibit_rules go into the list of that name in alertmanager.yml as they are.
-# route and receivers are an example, which loads but notifies nobody.
+# route and receivers are an example, which loads but sends no notification.
 `
 
 // The file format of Alertmanager. Source: config/config.go of Alertmanager.

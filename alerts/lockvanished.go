@@ -36,7 +36,7 @@ func (k *LockVanished) rules(b builder) []draft {
 	s, lookback := b.scope, k.Lookback.String()
 	active := s.Metric(catalog.Active, single)
 
-	// A lock that somebody counts on: one that was led when it was last seen,
+	// A lock that a service counts on: one that was led when it was last seen,
 	// and not released before (V3), or one that is declared to run. Of any
 	// other lock nothing says that it was not retired. The last words of each
 	// replica say whether it held; whether a replica that died long before the

@@ -25,7 +25,7 @@ func (*RedactionKeyMismatch) about() about {
 	}
 }
 
-// A replica that misses a scrape agrees with nobody, and would resolve it.
+// A replica that misses a scrape agrees with no other, and would resolve it.
 func (k *RedactionKeyMismatch) preset() {
 	*k = RedactionKeyMismatch{Firing: fires(warning, 15, 5)}
 }

@@ -21,7 +21,7 @@ func (f AcquirerFunc) Acquire(ctx context.Context) (Lease, error) { return f(ctx
 // Witness is an Acquirer that is told who holds the lock while it waits for it.
 // Election calls AcquireAsWitness instead of Acquire, with the handle that
 // takes what it sees: ObserveBackend and Identify. Before it returns it says
-// BackendUnwatched, since nobody looks any more then.
+// BackendUnwatched, since no process looks any more then.
 type Witness interface {
 	Acquirer
 	AcquireAsWitness(ctx context.Context, e *Election) (Lease, error)

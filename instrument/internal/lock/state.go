@@ -51,7 +51,7 @@ type State struct {
 type observation struct {
 	term  *Term         // open by observation; nil while another leads
 	slack time.Duration // how much too early the end of the last look can be
-	view  *view         // what the backend says; nil until somebody looked
+	view  *view         // what the backend says; nil until the first look
 
 	identities []identity // with which this process campaigns
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
-// Standing is what a look at the backend shows of a lock, whoever holds it.
+// Standing is what a look at the backend shows of a lock, whichever process holds it.
 type Standing uint8
 
 // The standings.
@@ -17,7 +17,7 @@ const (
 	Held
 	// Vacant: the backend names none.
 	Vacant
-	// Unwatched: nobody looks any more.
+	// Unwatched: no process looks any more.
 	Unwatched
 )
 
@@ -46,7 +46,7 @@ type Look struct {
 // stays while the view is blind, to be compared with what is seen next.
 type view struct {
 	last    Look // the latest that saw something; its Standing is Unseen before
-	watched bool // somebody looks
+	watched bool // this process looks
 	blind   bool // what was seen last is not believed any more
 
 	began   Instant // when the vacancy began; 0 where that was not seen
@@ -165,7 +165,7 @@ func (v *view) sameTerm(l Look) bool {
 
 // lapse takes an answer that names a holder whose lease has ended. The vacancy
 // began with the end of the lease, also if the view was blind then: the record
-// shows that nobody renewed it. A lease that had ended before anybody looked is
+// shows that it was not renewed. A lease that had ended before the first look is
 // a vacancy whose beginning was not seen.
 func (v *view) lapse(l Look) {
 	if v.last.Standing == Held && !v.sameTerm(l) {
@@ -196,10 +196,10 @@ func (v *view) close(now Instant) {
 	}
 }
 
-// isWatched reports whether somebody looks at the lock in the backend.
+// isWatched reports whether this process looks at the lock in the backend.
 func (s *State) isWatched() bool { return s.Viewed() && s.observation.view.watched }
 
-// Viewed reports whether somebody ever looked at the lock in the backend.
+// Viewed reports whether this process ever looked at the lock in the backend.
 func (s *State) Viewed() bool { return s.observation != nil && s.observation.view != nil }
 
 // AddSight adds what the backend says of a lock that was ever looked at.

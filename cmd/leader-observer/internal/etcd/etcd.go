@@ -41,7 +41,7 @@ type queue struct {
 	keys  map[string]*mvccpb.KeyValue
 	lease clientv3.LeaseID // whose length is known
 	ttl   time.Duration
-	made  bool // just now: nobody held it before
+	made  bool // just now: it had no holder before
 }
 
 // Watch makes a Source ready to Run.

@@ -35,7 +35,7 @@ const (
 	// asks is how many questions are out at once.
 	asks = 8
 
-	// nodeLeases is the namespace of the leases of nodes, which elect nobody.
+	// nodeLeases is the namespace of the leases of nodes, which elect no leader.
 	nodeLeases = "kube-node-lease"
 	// serverLeases is the label of the leases of API servers.
 	serverLeases = "apiserver.kubernetes.io/identity"
@@ -201,7 +201,7 @@ func (s *Source) event(e watch.Event, version string) (string, error) {
 func keyOf(o *coordinationv1.Lease) string { return o.Namespace + "/" + o.Name }
 
 // sees takes a lease as it is, and returns its key; made says that it was made
-// just now, so that nobody held the lock before. A watch of names is a watch of
+// just now, so that the lock had no holder before. A watch of names is a watch of
 // all, since a server selects by one name at most.
 func (s *Source) sees(o *coordinationv1.Lease, now time.Time, made bool) string {
 	key := keyOf(o)

@@ -122,7 +122,7 @@ func (l *lease) tell() {
 	l.lock.Sees(view)
 }
 
-// affirm reports again what no event would tell: that nobody holds the lock, or
+// affirm reports again what no event would tell: that no process holds the lock, or
 // a holder without a length.
 func (l *lease) affirm() {
 	switch {

@@ -145,7 +145,7 @@ func (s *Source) sees(e jetstream.KeyValueEntry, live bool) {
 	if k == nil {
 		k = &key{name: e.Key(), lock: s.backend.Lock(e.Key())}
 		s.keys[k.name] = k
-		if live { // nobody held it before
+		if live { // it had no holder before
 			k.lock.Sees(instrument.BackendView{State: instrument.BackendVacant})
 		}
 	}
@@ -190,7 +190,7 @@ func holderOf(value string) string {
 	return value[:i]
 }
 
-// confirm asks for keys that the bucket should have dropped: it tells nobody
+// confirm asks for keys that the bucket should have dropped: it sends no event
 // unless it writes markers.
 func (s *Source) confirm(ctx context.Context, kv jetstream.KeyValue, now time.Time) error {
 	for _, k := range s.keys {
