@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -62,8 +63,28 @@ func version(t *testing.T, promtool string) string {
 }
 
 // The whole table takes about five minutes of a processor in each tool: its
-// shares run side by side.
+// shares run side by side. ENGINE_SHARES says how many of them each tool runs,
+// each tool others; without it, all.
 const shares = 8
+
+// chosen are the shares that the tool of that number runs.
+func chosen(t *testing.T, tool int, all [][]scenario) [][]scenario {
+	t.Helper()
+	text := os.Getenv("ENGINE_SHARES")
+	if text == "" {
+		return all
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > shares {
+		t.Fatalf("ENGINE_SHARES is %q; use a number from 1 to %d", text, shares)
+	}
+	t.Logf("each tool runs %d of %d shares of the table; ENGINE_SHARES=%[2]d runs all", n, shares)
+	var some [][]scenario
+	for i := range n {
+		some = append(some, all[(tool*n+i)%len(all)])
+	}
+	return some
+}
 
 func TestEnginesAgreeWithTheScenarios(t *testing.T) {
 	other := Default()
@@ -77,8 +98,8 @@ func TestEnginesAgreeWithTheScenarios(t *testing.T) {
 	all := engines(t)
 	var spent spending
 	t.Run("tables", func(t *testing.T) {
-		for _, e := range all {
-			e.run(t, "default configuration", Default(), share(scenarios(), shares), &spent)
+		for i, e := range all {
+			e.run(t, "default configuration", Default(), chosen(t, i, share(scenarios(), shares)), &spent)
 			e.run(t, "other scope, selector, holder and prefix, split brains", other, share(splitScenarios(), 1), &spent)
 			if e.newest {
 				e.dialect.table = func(_ Config, table []scenario) []scenario { return table }
