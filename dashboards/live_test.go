@@ -75,7 +75,8 @@ func (p liveServer) wantData(t *testing.T, out []byte, locks []string) {
 // mayBeEmpty are the queries for what the quickstart has not, or not now.
 var mayBeEmpty = []string{
 	"variable cluster", "variable namespace",
-	`panel "Leaders", query Crowded`, `panel "Held by"`,
+	`panel "Without a leader", query Firing`, `panel "Too many leaders", query Firing`, `panel "Works without lock"`,
+	`panel "Locks, the worst first", query More`, `panel "Alerts firing"`, `panel "Failover time and overlap"`, `panel "Held by"`,
 	`panel "Leaders claimed", query Crowded`,
 	`panel "Lease left now"`, `panel "Locks", query Leader`, `panel "Locks", query Headroom`, `panel "Locks", query Left`,
 	`panel "Replicas", query Headroom`,

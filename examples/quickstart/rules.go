@@ -47,6 +47,9 @@ func demoAlerts() alerts.Config {
 
 	// Minutes suffice to see a lock move too often.
 	a.Flapping.Slow.Enabled = false
+	// It tells of an overlap once the terms have ended: of the split brain in the
+	// middle of another phase.
+	a.Overlap.Enabled = false
 	a.NoStandby.For, a.NoStandby.Lookback, a.NoStandby.Interval = seconds(20), seconds(60), 0
 	a.AttemptStuck.Patience, a.AttemptStuck.Lookback, a.AttemptStuck.Interval = seconds(60), seconds(120), 0
 
