@@ -29,13 +29,13 @@ func (q queries) holderNow() *stat.PanelBuilder {
 			{ref: "Crowd", expr: query.Op(leading, "and "+on, q.facts.Crowded()), legend: holder},
 			{ref: "Holder", expr: query.Op(leading, "unless "+on, q.facts.Crowded()), legend: holder},
 			{ref: "Unprotected", expr: q.facts.Unprotected(), legend: holder + " works without it"},
-			{ref: "Nobody", expr: q.facts.Leaderless(), legend: "no replica"},
+			{ref: "NoLeader", expr: q.facts.Leaderless(), legend: "no replica"},
 			{ref: "Idle", expr: q.facts.Run(query.Op(q.facts.Active(), "==", query.Number(0))), legend: "idle"},
 		},
 	}).
 		OverrideByQuery("Crowd", []dashboard.DynamicConfigValue{fixed(red)}).
 		OverrideByQuery("Unprotected", []dashboard.DynamicConfigValue{fixed(red)}).
-		OverrideByQuery("Nobody", []dashboard.DynamicConfigValue{fixed(orange)}).
+		OverrideByQuery("NoLeader", []dashboard.DynamicConfigValue{fixed(orange)}).
 		OverrideByQuery("Idle", []dashboard.DynamicConfigValue{fixed(unseen)}).
 		TextMode(common.BigValueTextModeName)
 }
@@ -58,7 +58,7 @@ func (q queries) leaseLeftNow() *stat.PanelBuilder {
 	return statPanel(about{
 		id: panel.LeaseLeft, title: "Lease left now",
 		description: "Time until the lease of the present term ends, and its share of the lease. Negative: the lease is over and the " +
-			"work goes on.",
+			"work continues.",
 		unit: units.PercentUnit, noValue: "not held, or no lease end is known", width: 4, height: 4,
 		steps: q.leaseSteps(),
 		targets: []target{

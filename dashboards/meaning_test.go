@@ -194,7 +194,7 @@ func TestTheLockDashboardSaysWhoHoldsTheLock(t *testing.T) {
 	}{
 		"one replica":                    {lock{mode: "hold", active: [2]string{on, off}}, map[string]int{"Holder": 1}},
 		"two replicas":                   {lock{mode: "hold", active: [2]string{on, on}}, map[string]int{"Crowd": 2}},
-		"no replica, and one should":     {lock{mode: "hold", active: free}, map[string]int{"Nobody": 1}},
+		"no replica, and one should":     {lock{mode: "hold", active: free}, map[string]int{"NoLeader": 1}},
 		"no replica, between two runs":   {lock{mode: "run", active: free}, map[string]int{"Idle": 1}},
 		"one replica, for a run":         {lock{mode: "run", active: [2]string{off, on}}, map[string]int{"Holder": 1}},
 		"two of the locks of one family": {lock{name: "tenant-*/mail", mode: "run", active: [2]string{on, on}}, map[string]int{"Holder": 2}},

@@ -63,7 +63,7 @@ func (q queries) firingOrNow(a about, c *condition.Condition, now, all query.Exp
 func (q queries) unprotected() *stat.PanelBuilder {
 	return statPanel(about{
 		id: panel.Unprotected, title: "Works without lock",
-		description: "Replicas whose guarded work goes on although their lease has ended or their lock is lost: another replica may do the " +
+		description: "Replicas whose guarded work continues although their lease has ended or their lock is lost: another replica may do the " +
 			"same work. Stop the work, or let it check its token.",
 		unit: units.Short, noValue: "no replica", width: 4, height: 3,
 		steps:   []dashboard.Threshold{base(red)},

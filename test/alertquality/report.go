@@ -89,7 +89,7 @@ func (p report) ours() {
 }
 
 func (p report) foreign() {
-	p.say("## Rules found elsewhere\n\nWritten anew, for the same worlds, from what their sources say. Those with fixed thresholds are judged only where leases are at most a minute long;\nthose that add up gauges count a replica twice where a pair of servers stores into one place.\n\n%s", header)
+	p.say("## Rules found elsewhere\n\nWritten again for the same worlds, from what their sources say. Those with fixed thresholds are judged only where leases are at most a minute long;\nthose that add up gauges count a replica twice where a pair of servers stores into one place.\n\n%s", header)
 	for _, j := range held {
 		if strings.ContainsAny(j.key, ",:") {
 			p.rows(j)

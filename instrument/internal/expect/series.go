@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
 )
 
@@ -17,45 +18,45 @@ import (
 // NotAcquired is the first attempt, which did not win.
 func NotAcquired(reason string, after time.Duration) electtest.Series {
 	return electtest.Series{
-		"leader_attempts_total": 1, `leader_not_acquired_total{reason="` + reason + `"}`: 1,
-		"leader_acquire_duration_seconds_count": 1, "leader_acquire_duration_seconds_sum": after.Seconds(),
+		electtest.Of(catalog.Attempts): 1, electtest.Of(catalog.NotAcquired, reason): 1,
+		catalog.AcquireDuration.Count(): 1, catalog.AcquireDuration.Sum(): after.Seconds(),
 	}
 }
 
 // Acquired is the first attempt, which won; see Open for its term.
 func Acquired(after time.Duration) electtest.Series {
 	return electtest.Series{
-		"leader_attempts_total": 1, "leader_acquired_total": 1,
-		"leader_acquire_duration_seconds_count": 1, "leader_acquire_duration_seconds_sum": after.Seconds(),
+		electtest.Of(catalog.Attempts): 1, electtest.Of(catalog.Acquired): 1,
+		catalog.AcquireDuration.Count(): 1, catalog.AcquireDuration.Sum(): after.Seconds(),
 	}
 }
 
 // Length is that of a lease that has an end.
 func Length(lease time.Duration) electtest.Series {
-	return electtest.Series{"leader_lease_duration_seconds": lease.Seconds(), "leader_lease_overruns_total": 0}
+	return electtest.Series{electtest.Of(catalog.LeaseDuration): lease.Seconds(), electtest.Of(catalog.LeaseOverruns): 0}
 }
 
 // Open is a term whose lease ends then.
 func Open(end time.Time) electtest.Series {
 	return electtest.Series{
-		"leader_active": 1, "leader_lease_headroom_seconds": time.Until(end).Seconds(),
-		"leader_lease_expiry_timestamp_seconds": float64(end.UnixNano()) / 1e9,
+		electtest.Of(catalog.Active): 1, electtest.Of(catalog.LeaseHeadroom): time.Until(end).Seconds(),
+		electtest.Of(catalog.LeaseExpiry): float64(end.UnixNano()) / 1e9,
 	}
 }
 
 // Ended is the end of the first term after that time.
 func Ended(cause string, held time.Duration) electtest.Series {
 	return electtest.Series{
-		`leader_terms_ended_total{cause="` + cause + `"}`: 1,
-		"leader_execution_duration_seconds_count":         1, "leader_execution_duration_seconds_sum": held.Seconds(),
+		electtest.Of(catalog.TermsEnded, cause): 1,
+		catalog.ExecutionDuration.Count():       1, catalog.ExecutionDuration.Sum(): held.Seconds(),
 	}
 }
 
 // Renewals are n of one result, which took that long together.
 func Renewals(result string, n int, took time.Duration) electtest.Series {
 	return electtest.Series{
-		`leader_renewals_total{result="` + result + `"}`: float64(n),
-		"leader_renewal_duration_seconds_count":          float64(n), "leader_renewal_duration_seconds_sum": took.Seconds(),
+		electtest.Of(catalog.Renewals, result): float64(n),
+		catalog.RenewalDuration.Count():        float64(n), catalog.RenewalDuration.Sum(): took.Seconds(),
 	}
 }
 
@@ -64,11 +65,11 @@ func Renewals(result string, n int, took time.Duration) electtest.Series {
 func RenewedByThirds(ok, n int, other string, took time.Duration) electtest.Series {
 	w := Renewals("ok", ok, took)
 	if ok > 0 {
-		w = w.With(electtest.Series{"leader_lease_usage_ratio_count": float64(ok), "leader_lease_usage_ratio_sum": float64(ok) / 3})
+		w = w.With(electtest.Series{catalog.LeaseUsageRatio.Count(): float64(ok), catalog.LeaseUsageRatio.Sum(): float64(ok) / 3})
 	}
 	if n > 0 {
-		w[`leader_renewals_total{result="`+other+`"}`] = float64(n)
-		w["leader_renewal_duration_seconds_count"] += float64(n)
+		w[electtest.Of(catalog.Renewals, other)] = float64(n)
+		w[catalog.RenewalDuration.Count()] += float64(n)
 	}
 	return w
 }
@@ -79,12 +80,12 @@ func Used(lease time.Duration, at ...time.Duration) electtest.Series {
 	for _, d := range at {
 		sum += d.Seconds() / lease.Seconds()
 	}
-	return electtest.Series{"leader_lease_usage_ratio_count": float64(len(at)), "leader_lease_usage_ratio_sum": sum}
+	return electtest.Series{catalog.LeaseUsageRatio.Count(): float64(len(at)), catalog.LeaseUsageRatio.Sum(): sum}
 }
 
 // Released is the first release.
 func Released(result string) electtest.Series {
-	return electtest.Series{`leader_releases_total{result="` + result + `"}`: 1}
+	return electtest.Series{electtest.Of(catalog.Releases, result): 1}
 }
 
 // Counters compares the counters of Lock that are not 0, leader_active, and the

@@ -18,7 +18,7 @@ type Lock struct {
 	Key  int64
 }
 
-// Source is what is looked at in a database.
+// Source says which locks of a database are polled.
 type Source struct {
 	URL   string
 	Every time.Duration

@@ -15,7 +15,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// Source is what is looked at in a server.
+// Source says which keys of a server are polled.
 type Source struct {
 	Options *redis.Options
 	Every   time.Duration
