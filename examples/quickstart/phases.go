@@ -15,6 +15,10 @@ type phase struct {
 	expect []alarm
 	// act brings the fault about and returns what was seen besides alerts.
 	act func(context.Context, *demo) ([]check, error)
+	// lasts is how long the fault goes on after its alerts have fired here:
+	// any other server that scrapes the replicas sees a fault a few samples
+	// later.
+	lasts time.Duration
 	// cure takes the fault away; nil leaves it to the next phase.
 	cure func(context.Context, *demo) error
 }
@@ -48,16 +52,19 @@ func script(leader, job string) []phase {
 			act:    jobTakes(1.5), cure: usualJobs},
 		{title: "A fourth replica is configured with another etcd",
 			expect: []alarm{page("SplitBrain", leader)},
-			act:    addStray, cure: removeStray},
+			act:    addStray, lasts: othersSee, cure: removeStray},
 		{title: "Two of three etcd members stop",
 			expect: []alarm{
 				page("BackendErrors", job), warn("BackendErrors", job), warn("JobOverdue", job),
 				page("BackendErrors", leader), warn("BackendErrors", leader), page("NoLeader", leader),
 			},
-			act: stopMembers},
+			act: stopMembers, lasts: othersSee},
 		{title: "The etcd members are back", act: startMembers, cure: nothing},
 	}
 }
+
+// othersSee is a scrape, an evaluation and the delay of vmalert later.
+const othersSee = 6 * time.Second
 
 func nothing(context.Context, *demo) error { return nil }
 

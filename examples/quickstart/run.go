@@ -53,6 +53,9 @@ func (d *demo) perform(ctx context.Context, p phase) (verdict, error) {
 	if ctx.Err() != nil {
 		return verdict{}, context.Cause(ctx)
 	}
+	if missing == nil {
+		wait(ctx, p.lasts)
+	}
 	if len(p.expect) == 0 {
 		if err := d.quiet(ctx, quietSpan); err != nil {
 			return verdict{}, err

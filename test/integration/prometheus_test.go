@@ -189,15 +189,20 @@ func evaluatedOften(t *testing.T, rules string) string {
 // every target was scraped, and returns the number of rules.
 func healthyRules(t *testing.T, server, evaluator string) int {
 	t.Helper()
+	return waitForRules(t, evaluator, func() bool { return query(t, server, `count(up == 1)`) == "3" })
+}
+
+// waitForRules waits until every rule was evaluated well at least once and
+// also holds, and returns the number of rules.
+func waitForRules(t *testing.T, evaluator string, also func() bool) int {
+	t.Helper()
 	var why string
-	deadline := time.Now().Add(patience)
-	for time.Now().Before(deadline) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(500 * time.Millisecond) {
 		n, unhealthy := rulesNow(evaluator)
-		why = unhealthy
-		if why == "" && query(t, server, `count(up == 1)`) == "3" {
+		if unhealthy == "" && also() {
 			return n
 		}
-		time.Sleep(500 * time.Millisecond)
+		why = unhealthy
 	}
 	t.Fatalf("rules: %s", why)
 	return 0
