@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,13 +18,18 @@ import (
 	"time"
 
 	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/alerts/internal/unittest"
+	"github.com/leaderscope/leaderscope/internal/scenario"
 )
 
 // engine is a tool that runs unit tests of rules.
 type engine struct {
 	name, program string
-	dialect       dialect
-	test          []string
+	tool          unittest.Tool
+	// table is what the tool runs of a table under a configuration.
+	table func(c Config, table []scenario.Scenario) []scenario.Scenario
+	test  []string
 	// lint checks the rules too; empty: the tool has no such command.
 	lint []string
 	// newest is the engine that the rules' own tests stand for.
@@ -41,11 +47,19 @@ func engines(t *testing.T) (all []engine) {
 	for i, server := range servers {
 		program := filepath.Join(filepath.Dir(server), "promtool")
 		all = append(all, engine{
-			name: version(t, program), program: program, dialect: promtool, newest: i == len(servers)-1,
+			name: version(t, program), program: program, tool: unittest.Promtool, table: ofPrometheus, newest: i == len(servers)-1,
 			test: []string{"test", "rules"}, lint: []string{"check", "rules", "--lint=all", "--lint-fatal"},
 		})
 	}
-	return append(all, engine{name: "vmalert-tool", program: filepath.Join(folder, "vmalert-tool"), dialect: vmalertTool, test: []string{"unittest", "-files"}})
+	return append(all, engine{name: "vmalert-tool", program: filepath.Join(folder, "vmalert-tool"), tool: unittest.VMAlertTool, table: ofVictoriaMetrics, test: []string{"unittest", "-files"}})
+}
+
+func ofPrometheus(_ Config, table []scenario.Scenario) []scenario.Scenario {
+	return scenario.Everywhere(table)
+}
+
+func ofVictoriaMetrics(c Config, table []scenario.Scenario) []scenario.Scenario {
+	return scenario.ForVictoriaMetrics(table, reflect.DeepEqual(c, Default()))
 }
 
 // version is that of a promtool, or its folder where it was built without one.
@@ -68,7 +82,7 @@ func version(t *testing.T, promtool string) string {
 const shares = 8
 
 // chosen are the shares that the tool of that number runs.
-func chosen(t *testing.T, tool int, all [][]scenario) [][]scenario {
+func chosen(t *testing.T, tool int, all [][]scenario.Scenario) [][]scenario.Scenario {
 	t.Helper()
 	text := os.Getenv("ENGINE_SHARES")
 	if text == "" {
@@ -79,7 +93,7 @@ func chosen(t *testing.T, tool int, all [][]scenario) [][]scenario {
 		t.Fatalf("ENGINE_SHARES is %q; use a number from 1 to %d", text, shares)
 	}
 	t.Logf("each tool runs %d of %d shares of the table; ENGINE_SHARES=%[2]d runs all", n, shares)
-	var some [][]scenario
+	var some [][]scenario.Scenario
 	for i := range n {
 		some = append(some, all[(tool*n+i)%len(all)])
 	}
@@ -94,19 +108,20 @@ func TestEnginesAgreeWithTheScenarios(t *testing.T) {
 	other.Alerts.Flapping.Enabled = false
 	native := Default()
 	native.Histograms = Both
-	special := slices.DeleteFunc(scenarios(), func(s scenario) bool { return !s.native && !s.extrapolated })
+	splits := slices.DeleteFunc(scenario.All(), func(s scenario.Scenario) bool { return !strings.HasPrefix(s.ID, "S") })
+	special := slices.DeleteFunc(scenario.All(), func(s scenario.Scenario) bool { return !s.Native && !s.Extrapolated })
 	all := engines(t)
 	var spent spending
 	t.Run("tables", func(t *testing.T) {
 		for i, e := range all {
-			e.run(t, "default configuration", Default(), chosen(t, i, share(scenarios(), shares)), &spent)
-			e.run(t, "other scope, selector, holder and prefix, split brains", other, share(splitScenarios(), 1), &spent)
+			e.run(t, "default configuration", Default(), chosen(t, i, share(scenario.All(), shares)), &spent)
+			e.run(t, "other scope, selector, holder and prefix, split brains", other, share(splits, 1), &spent)
 			if e.newest {
-				e.dialect.table = func(_ Config, table []scenario) []scenario { return table }
+				e.table = func(_ Config, table []scenario.Scenario) []scenario.Scenario { return table }
 				e.run(t, "native histograms and extrapolated increases", native, share(special, 1), &spent)
 			} else {
 				for _, s := range special {
-					t.Logf("%s skips %s: native histograms %t, extrapolated increases %t", e.name, s.title(), s.native, s.extrapolated)
+					t.Logf("%s skips %s: native histograms %t, extrapolated increases %t", e.name, s.Title(), s.Native, s.Extrapolated)
 				}
 			}
 		}
@@ -117,10 +132,10 @@ func TestEnginesAgreeWithTheScenarios(t *testing.T) {
 }
 
 // share deals scenarios out so that the shares take about the same time.
-func share(table []scenario, n int) [][]scenario {
+func share(table []scenario.Scenario, n int) [][]scenario.Scenario {
 	table = slices.Clone(table)
-	slices.SortStableFunc(table, func(a, b scenario) int { return cmp.Compare(b.end, a.end) })
-	out := make([][]scenario, n)
+	slices.SortStableFunc(table, func(a, b scenario.Scenario) int { return cmp.Compare(b.End, a.End) })
+	out := make([][]scenario.Scenario, n)
 	for i, s := range table {
 		out[i%n] = append(out[i%n], s)
 	}
@@ -128,14 +143,14 @@ func share(table []scenario, n int) [][]scenario {
 }
 
 // run makes a subtest of each share.
-func (e engine) run(t *testing.T, table string, c Config, parts [][]scenario, spent *spending) {
+func (e engine) run(t *testing.T, table string, c Config, parts [][]scenario.Scenario, spent *spending) {
 	rules, err := YAML(c)
 	for i, part := range parts {
 		t.Run(fmt.Sprintf("%s/%s %d", e.name, table, i+1), func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			write(t, filepath.Join(dir, "rules.yaml"), rules, err)
-			tests, err := unitTests(e.dialect, c, "rules.yaml", part)
+			tests, err := unitTests(e.tool, c, "rules.yaml", e.table(c, part))
 			write(t, filepath.Join(dir, "tests.yaml"), tests, err)
 			if e.lint != nil {
 				e.execute(t, dir, append(e.lint, "rules.yaml")...)

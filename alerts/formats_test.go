@@ -16,6 +16,9 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/leaderscope/leaderscope/alerts/internal/alertmanager"
+	"github.com/leaderscope/leaderscope/alerts/internal/grafana"
 )
 
 // only switches off every alert but those of these fields of Alerts.
@@ -104,10 +107,10 @@ func TestOperatorAndMimirHaveTheGroupsOfPrometheus(t *testing.T) {
 func TestGrafanaAlertingHasEveryRule(t *testing.T) {
 	for name, c := range variants() {
 		t.Run(name, func(t *testing.T) {
-			var file grafanaFile
+			var file grafana.File
 			decodeYAML(t, func() ([]byte, error) { return GrafanaAlerting(c, DefaultGrafanaManaged()) }, &file)
 			rules := rulesOf(t, c)
-			var got []grafanaRule
+			var got []grafana.Rule
 			for _, g := range file.Groups {
 				got = append(got, g.Rules...)
 			}
@@ -143,13 +146,13 @@ func TestRulesWithAnIntervalOfTheirOwnAreAGroup(t *testing.T) {
 	c.Group.Interval, c.Alerts.JobOverdue.Interval = minutes(1), model.Duration(95*time.Second)
 	var prometheus rulefmt.RuleGroups
 	decodeYAML(t, func() ([]byte, error) { return YAML(c) }, &prometheus)
-	var grafana grafanaFile
-	decodeYAML(t, func() ([]byte, error) { return GrafanaAlerting(c, DefaultGrafanaManaged()) }, &grafana)
+	var managed grafana.File
+	decodeYAML(t, func() ([]byte, error) { return GrafanaAlerting(c, DefaultGrafanaManaged()) }, &managed)
 	var got []string
 	for _, g := range prometheus.Groups {
 		got = append(got, fmt.Sprintf("%s every %s: %d", g.Name, g.Interval, len(g.Rules)))
 	}
-	for _, g := range grafana.Groups {
+	for _, g := range managed.Groups {
 		got = append(got, fmt.Sprintf("Grafana: %s every %s: %d", g.Name, g.Interval, len(g.Rules)))
 	}
 	want := []string{
@@ -170,7 +173,7 @@ func TestRulesWithAnIntervalOfTheirOwnAreAGroup(t *testing.T) {
 // Grafana takes a dollar for one of its environment variables.
 func TestNoTextForGrafanaHasADollar(t *testing.T) {
 	for name, c := range variants() {
-		var file grafanaFile
+		var file grafana.File
 		decodeYAML(t, func() ([]byte, error) { return GrafanaAlerting(c, DefaultGrafanaManaged()) }, &file)
 		for _, g := range file.Groups {
 			for _, r := range g.Rules {
@@ -181,44 +184,6 @@ func TestNoTextForGrafanaHasADollar(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestTemplatesBecomeGrafanas(t *testing.T) {
-	cases := map[string]struct{ in, want, problem string }{
-		"labels and the value":   {in: `{{ $labels.job }} {{ $value | humanize }}`, want: `{{ .Labels.job }} {{ .Values.query.Value | humanize }}`},
-		"all labels":             {in: `{{ $labels }} {{ len $labels }} {{ printf "%v" ($labels) }}`, want: `{{ .Labels }} {{ len .Labels }} {{ printf "%v" (.Labels) }}`},
-		"fields":                 {in: `{{ .Labels.job }} {{ .Value }} {{ $.Labels.job }} {{ $.Value }}`, want: `{{ .Labels.job }} {{ .Values.query.Value }} {{ $.Labels.job }} {{ $.Values.query.Value }}`},
-		"a label that may lack":  {in: `{{ with $labels.job }}of {{ . }}{{ end }}`, want: `{{ with .Labels.job }}of {{ . }}{{ end }}`},
-		"a question":             {in: `{{ with query (printf "x{a=%q}" $labels.a) }}{{ . | first }}{{ end }}`, want: `{{ with query (printf "x{a=%q}" .Labels.a) }}{{ . | first }}{{ end }}`},
-		"the other side":         {in: `{{ with query "x" }}{{ else }}{{ $labels.a }}{{ end }}`, want: `{{ with query "x" }}{{ else }}{{ .Labels.a }}{{ end }}`},
-		"a condition":            {in: `{{ if $labels.a }}{{ $labels.a }}{{ else if $value }}{{ $value }}{{ end }}`, want: `{{ if .Labels.a }}{{ .Labels.a }}{{ else if .Values.query.Value }}{{ .Values.query.Value }}{{ end }}`},
-		"a label within a block": {in: `{{ with $labels.a }}{{ $labels.b }} {{ .Value }}{{ end }}`, want: `{{ with .Labels.a }}{{ $.Labels.b }} {{ .Value }}{{ end }}`},
-		"a value within a loop":  {in: `{{ range query "x" }}{{ if true }}{{ printf "%f" ($value) }}{{ end }}{{ end }}`, want: `{{ range query "x" }}{{ if true }}{{ printf "%f" ($.Values.query.Value) }}{{ end }}{{ end }}`},
-		"a field of a result":    {in: `{{ (query "x" | first).Labels.a }} {{ (index $labels "a").b }}`, want: `{{ (query "x" | first).Labels.a }} {{ (index .Labels "a").b }}`},
-		"a variable of its own":  {in: `{{ $x := $labels.a }}{{ $x }}`, want: `{{ $x := .Labels.a }}{{ $x }}`},
-		"a template of its own":  {in: `{{ define "t" }}costs $1 {{ .Value }}{{ end }}{{ template "t" $labels }}`, want: `{{ define "t" }}costs {{ "\x24" }}1 {{ .Value }}{{ end }}{{ template "t" .Labels }}`},
-		"a dollar":               {in: `$HOME ${HOME} $$ {{- " $1 " }} {{ ` + "`${x}\\d`" + ` }}`, want: `{{ "\x24" }}HOME {{ "\x24" }}{HOME} {{ "\x24" }}{{ "\x24" }} {{- " \x241 " }} {{ "\x24{x}\\d" }}`},
-		"what looks like labels": {in: `$labels $externalLabels {{ "$labels" }}`, want: `{{ "\x24" }}labels {{ "\x24" }}externalLabels {{ "\x24labels" }}`},
-		"the server's address":   {in: `{{ $externalURL }} {{ .ExternalURL }} {{ $.ExternalURL }} {{ externalURL }}`, want: `{{ externalURL }} {{ externalURL }} {{ externalURL }} {{ externalURL }}`},
-		"an empty text":          {},
-		"no template":            {in: `plain {text}`, want: `plain {text}`},
-		"labels of the server":   {in: `{{ $externalLabels.region }}`, problem: "$externalLabels are unknown to Grafana"},
-		"the same as a field":    {in: `{{ .ExternalLabels.region }}`, problem: ".ExternalLabels are unknown to Grafana"},
-		"the same by its root":   {in: `{{ with 1 }}{{ $.ExternalLabels }}{{ end }}`, problem: ".ExternalLabels are unknown to Grafana"},
-		"half a template":        {in: `{{ $labels.a`, problem: "template: annotation:1: unclosed action"},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			got, err := forGrafana(c.in)
-			if c.problem != "" {
-				if err == nil || err.Error() != c.problem {
-					t.Errorf("got %v, want %s", err, c.problem)
-				}
-			} else if err != nil || got != c.want {
-				t.Errorf("got  %s, %v\nwant %s", got, err, c.want)
-			}
-		})
 	}
 }
 
@@ -244,7 +209,7 @@ func TestADollarReachesGrafanaAsItIs(t *testing.T) {
 	c.Selector = `env="$C"`
 	g := DefaultGrafanaManaged()
 	g.Folder = "$D"
-	var file grafanaFile
+	var file grafana.File
 	decodeYAML(t, func() ([]byte, error) { return GrafanaAlerting(c, g) }, &file)
 	group := file.Groups[0]
 	rule := group.Rules[1]
@@ -296,7 +261,7 @@ func TestInhibitionsNameOnlyAlertsThatExist(t *testing.T) {
 			for _, r := range rulesOf(t, c) {
 				exist[r.Name] = true
 			}
-			var file alertmanagerFile
+			var file alertmanager.File
 			decodeYAML(t, func() ([]byte, error) { return Alertmanager(c, DefaultRouting()) }, &file)
 			for _, r := range file.Inhibit {
 				for _, m := range append(r.Source, r.Target...) {
@@ -317,7 +282,7 @@ func TestInhibitionsNameOnlyAlertsThatExist(t *testing.T) {
 func TestAWarningMutesNoPage(t *testing.T) {
 	c := Default()
 	c.Alerts.BackendErrors.Critical.Enabled = false
-	var file alertmanagerFile
+	var file alertmanager.File
 	decodeYAML(t, func() ([]byte, error) { return Alertmanager(c, DefaultRouting()) }, &file)
 	for _, r := range file.Inhibit {
 		if slices.Contains(r.Source, `alertname="LeaderElectionBackendErrors"`) {

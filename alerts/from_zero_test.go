@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"github.com/leaderscope/leaderscope/internal/scenario"
 	"regexp"
 	"strconv"
 	"strings"
@@ -17,7 +18,7 @@ import (
 // always. A rollout and a crash loop cause the same alerts there, and so do
 // failures of old that are a small share. What is counted without a share is
 // reported once more when a process is first seen. What VictoriaMetrics itself
-// says is in onVictoriaMetrics.
+// says is in Scenario.OnVictoriaMetrics.
 func TestC42EnginesThatCountFromZero(t *testing.T) {
 	const silent = ""
 	cases := map[string]string{
@@ -48,11 +49,11 @@ func TestC42EnginesThatCountFromZero(t *testing.T) {
 			for i := range series {
 				series[i] = fromZero(series[i])
 			}
-			fired, err := s.firings(t.Context(), rules, series, promeval.V3)
+			fired, err := s.Fire(t.Context(), evaluated(rules), series, promeval.V3)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, describe(fired)); diff != "" {
+			if diff := cmp.Diff(want, scenario.Describe(fired)); diff != "" {
 				t.Errorf("want -, got +\n%s", diff)
 			}
 		})

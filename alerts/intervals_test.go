@@ -4,6 +4,7 @@ package alerts
 
 import (
 	"fmt"
+	"github.com/leaderscope/leaderscope/internal/scenario"
 	"math"
 	"slices"
 	"strings"
@@ -34,22 +35,22 @@ var differing = map[string]string{
 // interval.
 func TestScenariosCauseTheSameAlertsFrom15To60Seconds(t *testing.T) {
 	rules := rulesOf(t, Default())
-	for _, s := range scenarios() {
-		if s.every != 30*time.Second || s.native || differing[s.id] != "" {
+	for _, s := range scenario.All() {
+		if s.Every != 30*time.Second || s.Native || differing[s.ID] != "" {
 			continue
 		}
-		t.Run(s.title(), func(t *testing.T) {
+		t.Run(s.Title(), func(t *testing.T) {
 			t.Parallel()
 			series := seriesOf(t, s, Default())
 			for _, every := range []time.Duration{15 * time.Second, 60 * time.Second} {
 				o := s
-				o.every = every
-				fired, err := o.firings(t.Context(), rules, resampled(t, series, every), promeval.V3)
+				o.Every = every
+				fired, err := o.Fire(t.Context(), evaluated(rules), resampled(t, series, every), promeval.V3)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(alertsOf(s.want), alertsOf(describe(fired))); diff != "" {
-					t.Errorf("every %s: want -, got +\n%s\n%s", every, diff, describe(fired))
+				if diff := cmp.Diff(alertsOf(s.Want), alertsOf(scenario.Describe(fired))); diff != "" {
+					t.Errorf("every %s: want -, got +\n%s\n%s", every, diff, scenario.Describe(fired))
 				}
 			}
 		})

@@ -5,6 +5,7 @@ package alerts
 import (
 	"context"
 	"fmt"
+	"github.com/leaderscope/leaderscope/internal/scenario"
 	"math"
 	"os"
 	"reflect"
@@ -177,7 +178,7 @@ func letterOf(r Rule) (id string) {
 
 // trial is a scenario that was loaded, with what each rule does in it.
 type trial struct {
-	scenario scenario
+	scenario scenario.Scenario
 	store    *promeval.Store
 	outcome  map[string]string
 }
@@ -185,13 +186,13 @@ type trial struct {
 func trials(t *testing.T) []trial {
 	t.Helper()
 	var all []trial
-	for _, s := range scenarios() {
-		store, err := promeval.Load(seriesOf(t, s, Default()), s.every, promeval.V3)
+	for _, s := range scenario.All() {
+		store, err := promeval.Load(seriesOf(t, s, Default()), s.Every, promeval.V3)
 		if err != nil {
 			t.Fatal(err)
 		}
 		tr := trial{scenario: s, store: store, outcome: map[string]string{}}
-		for _, r := range rulesOf(t, s.config()) {
+		for _, r := range rulesOf(t, configOf(s)) {
 			tr.outcome[ruleKey(r)] = tr.judge(t.Context(), r)
 		}
 		all = append(all, tr)
@@ -206,11 +207,11 @@ func (tr trial) judge(ctx context.Context, r Rule) string {
 	bare := r.evaluated()
 	bare.Annotations = nil
 	bare.Labels = map[string]string{"severity": r.Severity}
-	fired, err := tr.store.Alerts(ctx, bare, tr.scenario.end, evaluationStep)
+	fired, err := tr.store.Alerts(ctx, bare, tr.scenario.End, scenario.Step)
 	if err != nil {
 		return err.Error()
 	}
-	return describe(fired)
+	return scenario.Describe(fired)
 }
 
 // Rules that are changed in one place do something else in some scenario.
@@ -220,7 +221,7 @@ func TestScenariosNoticeNearlyEveryMutationOfTheRules(t *testing.T) {
 	all := trials(t)
 	var pending []mutant
 	tried := map[string]bool{}
-	for _, c := range []Config{Default(), scenario{native: true}.config()} {
+	for _, c := range []Config{Default(), configOf(scenario.Scenario{Native: true})} {
 		for _, r := range rulesOf(t, c) {
 			if c.Histograms == Both && !strings.Contains(r.Expr, "histogram_") {
 				continue // the same as with classic histograms
@@ -282,8 +283,8 @@ func noticed(ctx context.Context, all []trial, m mutant) bool {
 			want := tr.outcome[key]
 			switch {
 			case (want != "") != fires,
-				!fires && !strings.HasPrefix(tr.scenario.id, m.id) && !strings.HasPrefix(tr.scenario.id, "C"),
-				tr.scenario.native && !native && usesHistograms(m.rule):
+				!fires && !strings.HasPrefix(tr.scenario.ID, m.id) && !strings.HasPrefix(tr.scenario.ID, "C"),
+				tr.scenario.Native && !native && usesHistograms(m.rule):
 				continue
 			}
 			if tr.judge(ctx, m.rule) != want {

@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"github.com/leaderscope/leaderscope/internal/scenario"
 	"math"
 	"os"
 	"path/filepath"
@@ -210,23 +211,23 @@ func TestWhatIsRecordedIsWhatTheReplicasSay(t *testing.T) {
 	recorded.Recorded = true
 	rules := recordingsOf(t, c)
 	step := time.Duration(c.ScrapeInterval)
-	for _, s := range scenarios() {
-		t.Run(s.title(), func(t *testing.T) {
+	for _, s := range scenario.All() {
+		t.Run(s.Title(), func(t *testing.T) {
 			t.Parallel()
-			store, err := promeval.Load(seriesOf(t, s, c), s.every, promeval.V3)
+			store, err := promeval.Load(seriesOf(t, s, c), s.Every, promeval.V3)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, r := range rules {
-				if err := store.Record(t.Context(), r.Name, r.Expr, s.end, step); err != nil {
+				if err := store.Record(t.Context(), r.Name, r.Expr, s.End, step); err != nil {
 					t.Fatal(err)
 				}
 			}
 			for name, fact := range facts {
-				for at := time.Duration(0); at <= s.end; at += max(step, (s.end / 8).Truncate(step)) {
+				for at := time.Duration(0); at <= s.End; at += max(step, (s.End / 8).Truncate(step)) {
 					want, got := valuesAt(t, store, fact(direct), at), valuesAt(t, store, fact(recorded), at)
 					margin := 1e-9
-					if strings.Contains(s.load, "{{schema") {
+					if strings.Contains(s.Load, "{{schema") {
 						// Native histograms and what is counted of them are
 						// extrapolated each in its own way.
 						margin = 0.02

@@ -3,6 +3,7 @@ package alerts
 import (
 	"bytes"
 	"flag"
+	"github.com/leaderscope/leaderscope/internal/scenario"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -210,13 +211,13 @@ func TestAnAlertThatIsSwitchedOffIsLeftOut(t *testing.T) {
 
 func TestThePageNamesTheFamilyOfAHashedLockAndHowToLookItUp(t *testing.T) {
 	page := func(info string) string {
-		s := scenario{id: "C25", name: "hashed", every: scenarios()[0].every, end: scenarios()[0].end, load: info + `
+		s := scenario.Scenario{ID: "C25", Name: "hashed", Every: scenario.All()[0].Every, End: scenario.All()[0].End, Load: info + `
 			leader_elector_info{instance="i0",lock_name="k1:0123456789abcdef",mode="hold",backend="etcd"} 1x60
 			leader_active{instance="i1",lock_name="k1:0123456789abcdef",namespace="shop"} 0x60
 			leader_elector_info{instance="i0",lock_name="k1:0123456789abcdef",namespace="shop",mode="hold",backend="etcd"} 1x60`}
 		c := Default()
 		c.DashboardBaseURL = "https://grafana.example.org"
-		fired, err := s.firings(t.Context(), rulesOf(t, c), seriesOf(t, s, c), promeval.V3)
+		fired, err := s.Fire(t.Context(), evaluated(rulesOf(t, c)), seriesOf(t, s, c), promeval.V3)
 		if err != nil || len(fired) != 1 {
 			t.Fatalf("got %v, %v; want one alert", fired, err)
 		}
@@ -256,7 +257,7 @@ func TestThePageOfAMismatchSaysWhatIsInUse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := variants()[name]
-			fired, err := s.firings(t.Context(), rulesOf(t, c), seriesOf(t, s, c), promeval.V3)
+			fired, err := s.Fire(t.Context(), evaluated(rulesOf(t, c)), seriesOf(t, s, c), promeval.V3)
 			if err != nil || len(fired) != 1 {
 				t.Fatalf("got %v, %v; want one alert", fired, err)
 			}
@@ -273,10 +274,10 @@ func TestEveryAlertFiresOnceAndStaysSilentTwice(t *testing.T) {
 		for _, severity := range severities(t, a.about().Alert) {
 			name := a.about().Alert + "/" + severity
 			fires, near := 0, 0
-			for _, s := range scenarios() {
-				if strings.Contains(s.want, name) {
+			for _, s := range scenario.All() {
+				if strings.Contains(s.Want, name) {
 					fires++
-				} else if strings.HasPrefix(s.id, a.about().id) {
+				} else if strings.HasPrefix(s.ID, a.about().id) {
 					near++
 				}
 			}

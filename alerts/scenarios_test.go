@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"github.com/leaderscope/leaderscope/internal/scenario"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,23 +18,23 @@ var again = 1
 // The oldest server that the rules are for counts the sample at the beginning
 // of a window in: no alert comes, goes or moves by more than a sample for it.
 func TestScenariosCauseExactlyTheirAlerts(t *testing.T) {
-	for i, s := range scenarios() {
-		t.Run(s.title(), func(t *testing.T) {
+	for i, s := range scenario.All() {
+		t.Run(s.Title(), func(t *testing.T) {
 			t.Parallel()
-			rules, series := rulesOf(t, s.config()), seriesOf(t, s, Default())
+			rules, series := rulesOf(t, configOf(s)), seriesOf(t, s, Default())
 			fired := firesAsWanted(t, s, rules, series)
 			if i%again != 0 {
 				return
 			}
-			old, err := s.firings(t.Context(), rules, series, promeval.V2)
+			old, err := s.Fire(t.Context(), evaluated(rules), series, promeval.V2)
 			if err != nil {
 				t.Fatal(err)
 			}
 			same := slices.EqualFunc(fired, old, func(a, b promeval.Firing) bool {
-				return identity(a.Labels) == identity(b.Labels) && (a.From-b.From).Abs() <= s.every && (a.To-b.To).Abs() <= s.every
+				return scenario.Identity(a.Labels) == scenario.Identity(b.Labels) && (a.From-b.From).Abs() <= s.Every && (a.To-b.To).Abs() <= s.Every
 			})
 			if !same {
-				t.Errorf("Prometheus 3\n%s\nPrometheus 2\n%s", describe(fired), describe(old))
+				t.Errorf("Prometheus 3\n%s\nPrometheus 2\n%s", scenario.Describe(fired), scenario.Describe(old))
 			}
 		})
 	}
@@ -43,13 +44,13 @@ func TestScenariosCauseExactlyTheirAlerts(t *testing.T) {
 // an exporter adds change a verdict.
 func TestForeignLabelsAndAPrefixChangeNoVerdict(t *testing.T) {
 	instance := regexp.MustCompile(`instance="([^"]*)"`)
-	for i, s := range scenarios() {
+	for i, s := range scenario.All() {
 		if i%again != 0 {
 			continue
 		}
-		t.Run(s.title(), func(t *testing.T) {
+		t.Run(s.Title(), func(t *testing.T) {
 			t.Parallel()
-			c := s.config()
+			c := configOf(s)
 			c.MetricPrefix = "shop_"
 			series := seriesOf(t, s, c)
 			for i := range series {
@@ -64,36 +65,49 @@ func TestForeignLabelsAndAPrefixChangeNoVerdict(t *testing.T) {
 	}
 }
 
-func firesAsWanted(t *testing.T, s scenario, rules []Rule, series []promeval.Series) []promeval.Firing {
+func firesAsWanted(t *testing.T, s scenario.Scenario, rules []Rule, series []promeval.Series) []promeval.Firing {
 	t.Helper()
-	fired, err := s.firings(t.Context(), rules, series, promeval.V3)
+	fired, err := s.Fire(t.Context(), evaluated(rules), series, promeval.V3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := strings.Split(s.want, "\n")
+	want := strings.Split(s.Want, "\n")
 	slices.Sort(want)
-	if diff := cmp.Diff(want, strings.Split(describe(fired), "\n")); diff != "" {
+	if diff := cmp.Diff(want, strings.Split(scenario.Describe(fired), "\n")); diff != "" {
 		t.Errorf("want -, got +\n%s", diff)
 	}
 	return fired
 }
 
-func seriesOf(t *testing.T, s scenario, c Config) []promeval.Series {
+// configOf is the default, or what reads native histograms too.
+func configOf(s scenario.Scenario) Config {
+	c := Default()
+	if s.Native {
+		c.Histograms = Both
+	}
+	return c
+}
+
+func seriesOf(t *testing.T, s scenario.Scenario, c Config) []promeval.Series {
 	t.Helper()
-	series, err := s.series(c)
+	form, err := c.form()
+	if err != nil {
+		t.Fatal(err)
+	}
+	series, err := s.Series(form)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return series
 }
 
-func scenarioTitled(t *testing.T, beginning string) scenario {
+func scenarioTitled(t *testing.T, beginning string) scenario.Scenario {
 	t.Helper()
-	for _, s := range scenarios() {
-		if s.id == beginning || strings.HasPrefix(s.title(), beginning) {
+	for _, s := range scenario.All() {
+		if s.ID == beginning || strings.HasPrefix(s.Title(), beginning) {
 			return s
 		}
 	}
 	t.Fatalf("no scenario %s", beginning)
-	return scenario{}
+	return scenario.Scenario{}
 }

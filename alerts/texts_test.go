@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"fmt"
+	"github.com/leaderscope/leaderscope/internal/scenario"
 	"slices"
 	"strings"
 	"testing"
@@ -97,7 +98,7 @@ func TestTextsSayWhatHappened(t *testing.T) {
 	seen := map[string]bool{}
 	for title, want := range texts {
 		s := scenarioTitled(t, title)
-		fired, err := s.firings(t.Context(), rulesOf(t, s.config()), seriesOf(t, s, Default()), promeval.V3)
+		fired, err := s.Fire(t.Context(), evaluated(rulesOf(t, configOf(s))), seriesOf(t, s, Default()), promeval.V3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +110,7 @@ func TestTextsSayWhatHappened(t *testing.T) {
 		}
 		slices.Sort(got)
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: want -, got +\n%s", s.title(), diff)
+			t.Errorf("%s: want -, got +\n%s", s.Title(), diff)
 		}
 	}
 	for _, r := range rulesOf(t, Default()) {
@@ -129,14 +130,14 @@ func TestAlertsCarryTheBackendThatIsKnown(t *testing.T) {
 		"none":       {`leader_elector_info{instance="i1",mode="hold"} 1x40`, ""},
 		"two":        {`leader_elector_info{instance="i1",mode="hold",backend="etcd"} 1x40` + "\n" + `leader_elector_info{instance="i2",mode="hold",backend="redis"} 1x40`, ""},
 		"one on two": {`leader_elector_info{instance="i1",mode="hold",backend="etcd"} 1x40` + "\n" + `leader_elector_info{instance="i2",mode="hold",backend="etcd"} 1x40`, "etcd"},
-		"a missed scrape": {`leader_elector_info{instance="i1",mode="hold",backend="etcd"} ` + repeated("1 1 stale", 14) + "\n" +
+		"a missed scrape": {`leader_elector_info{instance="i1",mode="hold",backend="etcd"} ` + strings.Repeat("1 1 stale ", 14) + "\n" +
 			`leader_elector_info{instance="i2",mode="hold"} 1x40`, "etcd"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := scenario{id: "X", name: name, every: 30 * time.Second, end: 10 * time.Minute, load: c.info + `
+			s := scenario.Scenario{ID: "X", Name: name, Every: 30 * time.Second, End: 10 * time.Minute, Load: c.info + `
 				leader_active{instance="i1"} 0x40
 				leader_active{instance="i2"} 0x40`}
-			fired, err := s.firings(t.Context(), rulesOf(t, Default()), seriesOf(t, s, Default()), promeval.V3)
+			fired, err := s.Fire(t.Context(), evaluated(rulesOf(t, Default())), seriesOf(t, s, Default()), promeval.V3)
 			if err != nil || len(fired) != 1 {
 				t.Fatalf("got %v, %v; want one alert", fired, err)
 			}
@@ -176,19 +177,19 @@ func TestTheDefaultReadsNoNativeHistograms(t *testing.T) {
 
 // promtool stops at 10,000 samples: a fleet of that size must be tested.
 func TestAFleetOfSixtyReplicasIsWithinTheLimitOfPromtool(t *testing.T) {
-	load := fleet(60, `leader_elector_info{mode="hold",backend="etcd"`, "1x800")
+	load := scenario.Fleet(60, `leader_elector_info{mode="hold",backend="etcd"`, "1x800")
 	load = strings.ReplaceAll(load, `"etcd"{`, `"etcd",`)
 	for _, m := range []string{catalog.Active.Name(), catalog.Acquired.Name(), catalog.Attempts.Name(), catalog.ExpectedInterval.Name(), catalog.LastAcquired.Name(), catalog.LeaseExpiry.Name(), catalog.LeaseOverruns.Name()} {
-		load += fleet(60, m, "1x800")
+		load += scenario.Fleet(60, m, "1x800")
 	}
-	load += fleet(60, catalog.LeaseUsageRatio.Count(), "1x800")
-	s := scenario{id: "X", name: "sixty", every: 30 * time.Second, end: 6 * time.Hour, load: load}
-	store, err := promeval.LoadLimited(seriesOf(t, s, Default()), s.every, promeval.V3, 10_000)
+	load += scenario.Fleet(60, catalog.LeaseUsageRatio.Count(), "1x800")
+	s := scenario.Scenario{ID: "X", Name: "sixty", Every: 30 * time.Second, End: 6 * time.Hour, Load: load}
+	store, err := promeval.LoadLimited(seriesOf(t, s, Default()), s.Every, promeval.V3, 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range rulesOf(t, Default()) {
-		if _, err := store.Results(t.Context(), r.evaluated(), s.end); err != nil {
+		if _, err := store.Results(t.Context(), r.evaluated(), s.End); err != nil {
 			t.Errorf("%s: %v", r.Name, err)
 		}
 	}

@@ -8,83 +8,47 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/leaderscope/leaderscope/alerts"
 	"github.com/leaderscope/leaderscope/dashboards"
 	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/panel"
 	"github.com/leaderscope/leaderscope/internal/promeval"
+	"github.com/leaderscope/leaderscope/internal/scenario"
 )
-
-const evaluation = 15 * time.Second
 
 // every is the distance between the scenarios that are played.
 var every = 1
 
-// scenario is a course of events, as the rules are tested with it.
-type scenario struct {
-	Name     string
-	Interval model.Duration
-	Series   []struct{ Series, Values string } `yaml:"input_series"`
-	Checks   []struct {
-		At model.Duration `yaml:"eval_time"`
-	} `yaml:"promql_expr_test"`
-}
-
-func scenarios(t *testing.T) []scenario {
-	t.Helper()
-	out, err := alerts.PromtoolTests(alerts.Default(), "rules.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct{ Tests []scenario }
-	if err := yaml.Unmarshal(out, &file); err != nil {
-		t.Fatal(err)
-	}
-	if len(file.Tests) < 100 {
-		t.Fatalf("only %d scenarios", len(file.Tests))
-	}
-	return file.Tests
-}
-
-func (s scenario) end() time.Duration {
-	var end time.Duration
-	for _, c := range s.Checks {
-		end = max(end, time.Duration(c.At))
-	}
-	return end
-}
-
 // play evaluates the rules over a scenario and leaves the series of their alerts.
-func (s scenario) play(t *testing.T) (*promeval.Store, []promeval.Firing) {
+func play(t *testing.T, s scenario.Scenario) (*promeval.Store, []promeval.Firing) {
 	t.Helper()
-	var series []promeval.Series
-	for _, in := range s.Series {
-		series = append(series, promeval.Series{Selector: in.Series, Values: in.Values})
-	}
-	store, err := promeval.Load(series, time.Duration(s.Interval), promeval.V3)
+	c := alerts.Default()
+	series, err := s.Series(scenario.Form{MetricPrefix: c.MetricPrefix, HolderLabel: c.HolderLabel})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, err := alerts.Rules(alerts.Default())
+	store, err := s.Store(series, promeval.V3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []promeval.Firing
+	rules, err := alerts.Rules(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []promeval.Rule
 	for _, r := range rules {
-		fired, err := store.Alerts(t.Context(), promeval.Rule{
+		all = append(all, promeval.Rule{
 			Name: r.Name, Expr: r.Expr, For: time.Duration(r.For), KeepFiringFor: time.Duration(r.KeepFiringFor), Labels: r.Labels,
-		}, s.end(), evaluation)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, fired...)
+		})
 	}
-	store.RecordAlerts(all, s.end(), evaluation)
-	return store, all
+	fired, err := s.Run(t.Context(), all, store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.RecordAlerts(fired, s.End, scenario.Step)
+	return store, fired
 }
 
 // No lock whose alert fires reads as if all were well, and no other is red, at
@@ -99,17 +63,17 @@ func TestTheStateOfALockIsThatOfItsAlerts(t *testing.T) {
 		"tiles": strings.Replace(expression(t, dashboards.Overview, dashboards.Default(), panel.Leaders, "A"), "topk(16,", "(", 1),
 		"lock":  expression(t, dashboards.Lock, dashboards.Default(), panel.State, "A"),
 	}
-	for i, s := range scenarios(t) {
+	for i, s := range scenario.Everywhere(scenario.All()) {
 		if i%every != 0 {
 			continue
 		}
-		t.Run(s.Name, func(t *testing.T) {
+		t.Run(s.Title(), func(t *testing.T) {
 			t.Parallel()
-			store, fired := s.play(t)
-			step := max(evaluation, s.end()/40/evaluation*evaluation)
+			store, fired := play(t, s)
+			step := max(scenario.Step, s.End/40/scenario.Step*scenario.Step)
 			for where, expr := range exprs {
-				states := statesOf(t, store, expr, s.end(), step)
-				for at := time.Duration(0); at <= s.end(); at += step {
+				states := statesOf(t, store, expr, s.End, step)
+				for at := time.Duration(0); at <= s.End; at += step {
 					alerted := firingAt(fired, at)
 					for lock, worst := range alerted {
 						if got := states[at][lock]; got == nil || got.State() < worst.State() {

@@ -1,4 +1,4 @@
-package alerts
+package scenario
 
 import (
 	"fmt"
@@ -20,16 +20,22 @@ import (
 // defaultLabels are the labels of series that do not say otherwise.
 var defaultLabels = map[string]string{"job": "a", catalog.LockName.Name(): "x"}
 
-// series reads load for a configuration: names have its prefix, replicas its
-// holder label, and series without labels of their own match its selector.
-func (s scenario) series(c Config) ([]promeval.Series, error) {
-	matchers, err := exampleLabels(c)
-	if err != nil {
-		return nil, err
-	}
-	load := s.load
-	if !s.alone {
-		load = bystander(matchers) + load
+// Form is how a configuration wants series to look.
+type Form struct {
+	// MetricPrefix comes before the names of the catalogue.
+	MetricPrefix string
+	// HolderLabel names a replica, beside instance.
+	HolderLabel string
+	// Labels are those of every series that says nothing else: they match the
+	// selector, see [Example].
+	Labels map[string]string
+}
+
+// Series reads Load.
+func (s Scenario) Series(f Form) ([]promeval.Series, error) {
+	load := s.Load
+	if !s.Alone {
+		load = bystander(f.Labels) + load
 	}
 	var out []promeval.Series
 	for line := range strings.Lines(load) {
@@ -43,11 +49,11 @@ func (s scenario) series(c Config) ([]promeval.Series, error) {
 		}
 		lset, err := parser.NewParser(parser.Options{}).ParseMetric(line[:end])
 		if err != nil {
-			return nil, fmt.Errorf("scenario %s: %s: %w", s.title(), line, err)
+			return nil, fmt.Errorf("scenario %s: %s: %w", s.Title(), line, err)
 		}
 		nameless := strings.Contains(line[:end], catalog.LockName.Name()+`=""`)
-		values := raise(s.raised, line[:end], strings.TrimSpace(line[end:]))
-		out = append(out, promeval.Series{Selector: selector(c.MetricPrefix, complete(lset, nameless, c.HolderLabel, matchers)), Values: values})
+		values := raise(s.Raised, line[:end], strings.TrimSpace(line[end:]))
+		out = append(out, promeval.Series{Selector: selector(f.MetricPrefix, complete(lset, nameless, f.HolderLabel, f.Labels)), Values: values})
 	}
 	return out, nil
 }
@@ -93,8 +99,8 @@ func number(s string) float64 {
 	return n
 }
 
-// since moves the values of a series of Unix times.
-func since(begin time.Duration, series, values string) string {
+// Since moves the values of a series of Unix times to a beginning other than 0.
+func Since(begin time.Duration, series, values string) string {
 	name, _, _ := strings.Cut(series, "{")
 	if !strings.HasSuffix(name, "_timestamp_seconds") {
 		return values
@@ -150,12 +156,9 @@ func selector(prefix string, lset labels.Labels) string {
 	return name + rest.String()
 }
 
-// exampleLabels are labels that match the selector.
-func exampleLabels(c Config) (map[string]string, error) {
-	matchers, err := parseMatchers(c.Selector)
-	if err != nil {
-		return nil, err
-	}
+// Example are labels that match all matchers. The error names a matcher for
+// which no value was found.
+func Example(matchers []*labels.Matcher) (map[string]string, error) {
 	out := map[string]string{}
 	for _, m := range matchers {
 		value, ok := example(m, append(matchersOf(matchers, m.Name), m))

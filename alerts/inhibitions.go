@@ -2,12 +2,12 @@ package alerts
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/prometheus/prometheus/model/labels"
 
+	"github.com/leaderscope/leaderscope/alerts/internal/alertmanager"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
@@ -44,7 +44,7 @@ func Alertmanager(c Config, r Routing) ([]byte, error) {
 		}
 		m.severities[rule.Name] = append(m.severities[rule.Name], rule.Severity)
 	}
-	data, err := encode("alertmanager", alertmanagerFile{
+	data, err := encode("alertmanager", alertmanager.File{
 		Inhibit: append(m.lesser(), m.explained()...), Route: m.route(r),
 		Receivers: receivers(r),
 	})
@@ -58,33 +58,6 @@ func Alertmanager(c Config, r Routing) ([]byte, error) {
 const alertmanagerHeader = `# inhibit_rules go into the list of that name in alertmanager.yml as they are.
 # route and receivers are an example, which loads but sends no notification.
 `
-
-// The file format of Alertmanager. Source: config/config.go of Alertmanager.
-type alertmanagerFile struct {
-	Inhibit   []inhibitRule `yaml:"inhibit_rules"`
-	Route     route         `yaml:"route"`
-	Receivers []receiver    `yaml:"receivers"`
-}
-
-type inhibitRule struct {
-	Source []string `yaml:"source_matchers,flow"`
-	Target []string `yaml:"target_matchers,flow"`
-	Equal  []string `yaml:"equal,flow"`
-}
-
-type route struct {
-	Receiver       string   `yaml:"receiver"`
-	Matchers       []string `yaml:"matchers,flow,omitempty"`
-	GroupBy        []string `yaml:"group_by,flow,omitempty"`
-	GroupWait      string   `yaml:"group_wait,omitempty"`
-	GroupInterval  string   `yaml:"group_interval,omitempty"`
-	RepeatInterval string   `yaml:"repeat_interval,omitempty"`
-	Routes         []route  `yaml:"routes,omitempty"`
-}
-
-type receiver struct {
-	Name string `yaml:"name"`
-}
 
 // muter knows the alerts in their order, and the severities of each.
 type muter struct {
@@ -129,12 +102,12 @@ var causes = []cause{
 }
 
 // lesser mutes the other severities of an alert that pages.
-func (m muter) lesser() []inhibitRule {
-	var out []inhibitRule
+func (m muter) lesser() []alertmanager.InhibitRule {
+	var out []alertmanager.InhibitRule
 	for _, name := range m.names {
 		others := slices.DeleteFunc(slices.Clone(m.severities[name]), func(s string) bool { return s == m.page })
 		if len(others) > 0 && len(others) < len(m.severities[name]) {
-			out = append(out, inhibitRule{
+			out = append(out, alertmanager.InhibitRule{
 				Source: []string{called(name), m.severity(m.page)},
 				Target: []string{called(name), m.severity(others...)},
 				Equal:  m.ScopeLabels,
@@ -145,8 +118,8 @@ func (m muter) lesser() []inhibitRule {
 }
 
 // explained mutes the alerts that another explains.
-func (m muter) explained() []inhibitRule {
-	var out []inhibitRule
+func (m muter) explained() []alertmanager.InhibitRule {
+	var out []alertmanager.InhibitRule
 	for _, c := range causes {
 		severities := m.severities[Prefix+c.alert]
 		var targets []string
@@ -158,7 +131,7 @@ func (m muter) explained() []inhibitRule {
 		if severities == nil || targets == nil || c.paging && !slices.Contains(severities, m.page) {
 			continue
 		}
-		r := inhibitRule{Source: []string{called(Prefix + c.alert)}, Target: []string{called(targets...)}, Equal: m.ScopeLabels}
+		r := alertmanager.InhibitRule{Source: []string{called(Prefix + c.alert)}, Target: []string{called(targets...)}, Equal: m.ScopeLabels}
 		if c.paging {
 			r.Source = append(r.Source, m.severity(m.page))
 		}
@@ -178,37 +151,27 @@ func (m muter) where() []string {
 	return slices.DeleteFunc(slices.Clone(m.ScopeLabels), func(l string) bool { return l == catalog.LockName.Name() })
 }
 
-func (m muter) severity(values ...string) string { return matcher(m.SeverityLabel, values) }
-
-func called(names ...string) string { return matcher(labels.AlertName, names) }
-
-// matcher is one of Alertmanager's.
-func matcher(label string, values []string) string {
-	if len(values) == 1 {
-		return fmt.Sprintf("%s=%q", label, values[0])
-	}
-	quoted := make([]string, len(values))
-	for i, v := range values {
-		quoted[i] = regexp.QuoteMeta(v)
-	}
-	return fmt.Sprintf("%s=~%q", label, strings.Join(quoted, "|"))
+func (m muter) severity(values ...string) string {
+	return alertmanager.Matcher(m.SeverityLabel, values...)
 }
+
+func called(names ...string) string { return alertmanager.Matcher(labels.AlertName, names...) }
 
 // route groups what belongs to one service, and what one backend causes, so
 // that a dead backend is one notification however many services it takes along.
-func (m muter) route(r Routing) route {
-	page := route{Receiver: r.PageReceiver, Matchers: []string{m.severity(m.page)}, GroupWait: "10s"}
-	backend := route{
+func (m muter) route(r Routing) alertmanager.Route {
+	page := alertmanager.Route{Receiver: r.PageReceiver, Matchers: []string{m.severity(m.page)}, GroupWait: "10s"}
+	backend := alertmanager.Route{
 		Receiver: r.Receiver, Matchers: []string{called(Prefix + "BackendErrors"), backendLabel + `!=""`}, GroupBy: m.byBackend(),
-		Routes: []route{page},
+		Routes: []alertmanager.Route{page},
 	}
-	routes := []route{page}
+	routes := []alertmanager.Route{page}
 	if m.severities[Prefix+"BackendErrors"] != nil {
-		routes = []route{backend, page}
+		routes = []alertmanager.Route{backend, page}
 	}
-	return route{
+	return alertmanager.Route{
 		Receiver: r.Receiver,
-		Routes: []route{{
+		Routes: []alertmanager.Route{{
 			Receiver:  r.Receiver,
 			Matchers:  []string{fmt.Sprintf("%s=~%q", labels.AlertName, Prefix+".+")},
 			GroupBy:   append([]string{labels.AlertName}, m.where()...),
@@ -224,9 +187,9 @@ func (m muter) byBackend() []string {
 	return append([]string{labels.AlertName, backendLabel}, slices.DeleteFunc(m.where(), func(l string) bool { return l == "job" || l == "namespace" })...)
 }
 
-func receivers(r Routing) []receiver {
+func receivers(r Routing) []alertmanager.Receiver {
 	if r.Receiver == r.PageReceiver {
-		return []receiver{{Name: r.Receiver}}
+		return []alertmanager.Receiver{{Name: r.Receiver}}
 	}
-	return []receiver{{Name: r.Receiver}, {Name: r.PageReceiver}}
+	return []alertmanager.Receiver{{Name: r.Receiver}, {Name: r.PageReceiver}}
 }

@@ -1,4 +1,4 @@
-package alerts
+package grafana
 
 import (
 	"errors"
@@ -9,12 +9,12 @@ import (
 	"text/template/parse"
 )
 
-// forGrafana rewrites a template of Prometheus. The value is that of a query
+// Text rewrites a template of Prometheus. The value is that of a query
 // among several there. Which dollars of an annotation stand for environment
 // variables differs between the versions of Grafana, so none is left that one
 // of them could read as such: labels and values are fields, and a dollar in a
 // text is written by its number. The error says what Grafana has no word for.
-func forGrafana(text string) (string, error) {
+func Text(text string) (string, error) {
 	// Prometheus declares the same variables.
 	const declared = "{{$labels := 0}}{{$externalLabels := 0}}{{$externalURL := 0}}{{$value := 0}}"
 	tree := parse.New("annotation")

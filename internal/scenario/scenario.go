@@ -1,61 +1,59 @@
-package alerts
+// Package scenario is the table of courses of events with which the rules are
+// proven: what a Prometheus scrapes, and the alerts that it must cause. Tests of
+// the rules, unit tests for the tools of the engines and tests of the
+// dashboards play the same table.
+package scenario
 
 import (
 	"slices"
 	"time"
 )
 
-// scenario is a course of events and the alerts that it must cause, with the
-// default configuration. Tests and [PromtoolTests] read the same table.
+// Scenario is a course of events and the alerts that it must cause, with the
+// default configuration.
 //
 // Ids: A no acquisition, B no leader, S split brain, D flapping, E backend
 // errors, F renewals, G and L lease, H headroom, W work after loss, J jobs, T
 // tasks, K tokens, N standbys, P attempts in flight, Q overlaps, M metrics, V locks that
 // vanish, U targets, R redaction, O overflow; C and two digits is a case
 // reported from the field.
-type scenario struct {
-	id, name string
-	// every is the time between samples; end is the last evaluation.
-	every, end time.Duration
-	// load has a series a line, in the notation of promtool. Every series gets
+type Scenario struct {
+	ID, Name string
+	// Every is the time between samples; End is the last evaluation.
+	Every, End time.Duration
+	// Load has a series a line, in the notation of promtool. Every series gets
 	// job="a", and those of locks lock_name="x", where it does not say otherwise.
-	load string
-	// want has a firing alert a line with the value that it fires with, as in
+	Load string
+	// Want has a firing alert a line with the value that it fires with, as in
 	// "SplitBrain/critical 7m..10m = 2"; the end is left out where it fires at
 	// the last evaluation. Empty: silence. It is about the default
 	// configuration, or one that reads native histograms too.
-	want string
-	// extrapolated: the time of the verdict rests on how far increase reaches
+	Want string
+	// Extrapolated: the time of the verdict rests on how far increase reaches
 	// back before a first sample, which releases do differently. Only the tests
 	// of this module run such a scenario, and the newest promtool.
-	extrapolated bool
-	// native: there are native histograms, which rules read if the
+	Extrapolated bool
+	// Native: there are native histograms, which rules read if the
 	// configuration says so, and for which the promtool of Prometheus 2.42 has
 	// no notation. Such a scenario is run like one that is extrapolated.
-	native bool
-	// alone: nothing else exports metrics. Otherwise another job does, so that
+	Native bool
+	// Alone: nothing else exports metrics. Otherwise another job does, so that
 	// metrics are not absent from the server.
-	alone bool
-	// raised is added to counters that are there from the beginning.
-	raised float64
-	// limit says what the rules cannot tell apart; the scenario pins it.
-	limit string
+	Alone bool
+	// Raised is added to counters that are there from the beginning.
+	Raised float64
+	// Limit says what the rules cannot tell apart; the scenario pins it.
+	Limit string
 }
 
-// config is the default, or what reads native histograms too.
-func (s scenario) config() Config {
-	c := Default()
-	if s.native {
-		c.Histograms = Both
-	}
-	return c
-}
+// Title tells scenarios apart.
+func (s Scenario) Title() string { return s.ID + " " + s.Name }
 
-// evaluationStep is the time between evaluations in every scenario.
-const evaluationStep = 15 * time.Second
+// Step is the time between evaluations in every scenario.
+const Step = 15 * time.Second
 
-// scenarios returns the table, in the order of the alerts in the outline.
-func scenarios() []scenario {
+// All returns the table, in the order of the alerts in the outline.
+func All() []Scenario {
 	return slices.Concat(acquisitionScenarios(), leaderScenarios(), splitScenarios(),
 		flappingScenarios(), backendScenarios(), renewalScenarios(), leaseScenarios(), headroomScenarios(), lossScenarios(),
 		jobScenarios(), taskScenarios(), tokenScenarios(), absenceScenarios(), vanishedScenarios(), targetScenarios(),

@@ -1,4 +1,6 @@
-package alerts
+// Package unittest writes scenarios down as unit tests of rules, for promtool
+// and for vmalert-tool.
+package unittest
 
 import (
 	"context"
@@ -14,70 +16,77 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/leaderscope/leaderscope/internal/promeval"
+	"github.com/leaderscope/leaderscope/internal/scenario"
 )
 
-// PromtoolTests returns the scenarios as unit tests of promtool for the rules
-// that [YAML] makes of the same configuration, found at a path relative to the
-// tests. What each scenario must cause is worked out for the configuration; for
-// the default one it is what the scenarios demand. The tests look where
-// Prometheus 2 and 3 agree, so they hold for the promtool of both. The error is
-// that of [Config.Validate], or says that no series could be made to match the
-// selector.
-func PromtoolTests(c Config, rulesFile string) ([]byte, error) {
-	return unitTests(promtool, c, rulesFile, scenarios())
-}
-
-// dialect is a tool that runs the tests.
-type dialect struct {
-	// format is that of gen-dashboards.
-	format string
-	// table is what the tool runs of a table.
-	table func(Config, []scenario) []scenario
+// Tool runs the tests.
+type Tool struct {
+	// Format is that of gen-dashboards.
+	Format string
 	// metricsQL: the tool is vmalert-tool.
 	metricsQL bool
 }
 
-// promtool is that of Prometheus 2 and 3.
-var promtool = dialect{format: "promtool", table: func(_ Config, table []scenario) []scenario { return everywhere(table) }}
+// Promtool is that of Prometheus 2 and 3, VMAlertTool that of VictoriaMetrics.
+var (
+	Promtool    = Tool{Format: "promtool"}
+	VMAlertTool = Tool{Format: "vmalert-tool", metricsQL: true}
+)
 
-// everywhere are scenarios that mean the same to every tool.
-func everywhere(table []scenario) []scenario {
-	return slices.DeleteFunc(slices.Clone(table), func(s scenario) bool { return s.extrapolated || s.native })
+// Group is a group of a rules file.
+type Group struct {
+	Name  string
+	Rules []promeval.Rule
 }
 
-func unitTests(tool dialect, c Config, rulesFile string, table []scenario) ([]byte, error) {
-	rules, err := Rules(c)
-	if err != nil {
-		return nil, err
+// Suite is what is tested.
+type Suite struct {
+	Tool
+	// RulesFile is a path relative to the tests, with these groups.
+	RulesFile string
+	Groups    []Group
+	// SeverityLabel and VariantLabel tell rules of one name apart.
+	SeverityLabel, VariantLabel string
+	Form                        scenario.Form
+}
+
+// Write writes a table down. What each scenario must cause is worked out for
+// the rules of the suite. The tests look where Prometheus 2 and 3 agree, so they
+// hold for the promtool of both; where VictoriaMetrics gives another verdict
+// under the default configuration, that verdict is tested by vmalert-tool.
+// Texts that show increases are not tested there, for MetricsQL does not
+// extrapolate them.
+func (s Suite) Write(ctx context.Context, table []scenario.Scenario) (File, error) {
+	file := File{RuleFiles: []string{s.RulesFile}, EvaluationInterval: model.Duration(scenario.Step)}
+	w := writer{Suite: s, spelled: map[string]bool{}}
+	for _, g := range s.Groups {
+		w.rules = append(w.rules, g.Rules...)
 	}
-	file := promtoolFile{RuleFiles: []string{rulesFile}, EvaluationInterval: model.Duration(evaluationStep)}
-	w := promtoolWriter{dialect: tool, config: c, rules: rules, spelled: map[string]bool{}}
-	plays, err := w.plays(context.Background(), tool.table(c, table))
+	plays, err := w.plays(ctx, table)
 	if err != nil {
-		return nil, err
+		return file, err
 	}
 	for _, p := range plays {
-		test, err := w.test(context.Background(), p)
+		test, err := w.test(ctx, p)
 		if err != nil {
-			return nil, err
+			return file, err
 		}
 		file.Tests = append(file.Tests, test)
 	}
-	return encode(tool.format, file)
+	return file, nil
 }
 
-// promtoolWriter turns scenarios into tests.
-type promtoolWriter struct {
-	dialect
-	config Config
-	rules  []Rule
+// writer turns scenarios into tests.
+type writer struct {
+	Suite
+	rules []promeval.Rule
 	// spelled are the rules whose alerts were written down in full.
 	spelled map[string]bool
 }
 
 // play is a scenario and what each version of Prometheus makes of it.
 type play struct {
-	scenario scenario
+	scenario scenario.Scenario
 	series   []promeval.Series
 	courses  []course
 }
@@ -89,7 +98,7 @@ type course struct {
 }
 
 // plays evaluates scenarios on all processors.
-func (w promtoolWriter) plays(ctx context.Context, table []scenario) ([]play, error) {
+func (w writer) plays(ctx context.Context, table []scenario.Scenario) ([]play, error) {
 	plays, errs := make([]play, len(table)), make([]error, len(table))
 	var taken atomic.Int64
 	var workers sync.WaitGroup
@@ -108,22 +117,22 @@ func (w promtoolWriter) plays(ctx context.Context, table []scenario) ([]play, er
 }
 
 // play evaluates a scenario. It is safe for concurrent use.
-func (w promtoolWriter) play(ctx context.Context, s scenario) (p play, err error) {
+func (w writer) play(ctx context.Context, s scenario.Scenario) (p play, err error) {
 	p.scenario = s
-	if p.series, err = s.series(w.config); err != nil {
+	if p.series, err = s.Series(w.Form); err != nil {
 		return p, err
 	}
-	if v, other := onVictoriaMetrics[s.title()]; other && w.metricsQL {
-		fired, err := v.firings(w.config.SeverityLabel)
+	if v, other := s.OnVictoriaMetrics(); other && w.metricsQL {
+		fired, err := v.Firings(w.SeverityLabel)
 		p.courses = []course{{fired: fired}, {fired: fired}}
 		return p, err
 	}
 	for _, version := range []promeval.Version{promeval.V3, promeval.V2} {
-		store, err := promeval.Load(p.series, s.every, version)
+		store, err := s.Store(p.series, version)
 		if err != nil {
-			return p, fmt.Errorf("scenario %s: %w", s.title(), err)
+			return p, err
 		}
-		fired, err := s.run(ctx, w.rules, store)
+		fired, err := s.Run(ctx, w.rules, store)
 		if err != nil {
 			return p, err
 		}
@@ -135,16 +144,16 @@ func (w promtoolWriter) play(ctx context.Context, s scenario) (p play, err error
 // test writes down the whole set of firing alerts around each change, so that
 // the silence of every other alert is tested too. Each rule is spelled out
 // with its annotations once.
-func (w promtoolWriter) test(ctx context.Context, p play) (promtoolTest, error) {
+func (w writer) test(ctx context.Context, p play) (Test, error) {
 	s, courses := p.scenario, p.courses
-	test := promtoolTest{Name: s.title(), Interval: model.Duration(s.every)}
+	test := Test{Name: s.Title(), Interval: model.Duration(s.Every)}
 	for _, in := range p.series {
-		test.InputSeries = append(test.InputSeries, promtoolSeries{Series: in.Selector, Values: in.Values})
+		test.InputSeries = append(test.InputSeries, Series{Series: in.Selector, Values: in.Values})
 	}
-	severity := w.config.SeverityLabel
+	severity := w.SeverityLabel
 	expr := fmt.Sprintf(`count by (%s, %s) (ALERTS{alertstate="firing"})`, labels.AlertName, severity)
-	for _, at := range s.checkpoints(courses, severity) {
-		test.Expressions = append(test.Expressions, promtoolExprTest{Expr: expr, EvalTime: model.Duration(at), Samples: countFiring(courses[0].fired, at, severity)})
+	for _, at := range checkpoints(s, courses, severity) {
+		test.Expressions = append(test.Expressions, ExprTest{Expr: expr, EvalTime: model.Duration(at), Samples: countFiring(courses[0].fired, at, severity)})
 		if courses[0].store == nil {
 			continue // a pinned verdict
 		}
@@ -163,10 +172,10 @@ func (w promtoolWriter) test(ctx context.Context, p play) (promtoolTest, error) 
 // checkpoints are evaluations before and after each change, and every five
 // minutes between. The versions agree there, and an evaluation earlier and
 // later: releases also differ in how increase extrapolates.
-func (s scenario) checkpoints(courses []course, severity string) (times []time.Duration) {
-	count := func(i int, at time.Duration) []promtoolSample { return countFiring(courses[i].fired, at, severity) }
+func checkpoints(s scenario.Scenario, courses []course, severity string) (times []time.Duration) {
+	count := func(i int, at time.Duration) []Sample { return countFiring(courses[i].fired, at, severity) }
 	settled := func(at time.Duration) bool {
-		for _, near := range []time.Duration{at - evaluationStep, at, at + evaluationStep} {
+		for _, near := range []time.Duration{at - scenario.Step, at, at + scenario.Step} {
 			if !slices.Equal(count(0, at), count(0, near)) || !slices.Equal(count(0, at), count(1, near)) {
 				return false
 			}
@@ -174,14 +183,14 @@ func (s scenario) checkpoints(courses []course, severity string) (times []time.D
 		return true
 	}
 	var last time.Duration
-	for at := evaluationStep; at < s.end; at += evaluationStep {
+	for at := scenario.Step; at < s.End; at += scenario.Step {
 		if !settled(at) {
 			continue
 		}
 		if last > 0 && !slices.Equal(count(0, last), count(0, at)) {
 			times = append(times, last, at)
 		}
-		if at%(5*time.Minute) == 0 || at == s.end-evaluationStep {
+		if at%(5*time.Minute) == 0 || at == s.End-scenario.Step {
 			times = append(times, at)
 		}
 		last = at
@@ -192,16 +201,16 @@ func (s scenario) checkpoints(courses []course, severity string) (times []time.D
 
 // spell writes down the alerts of rules that fire at a time, where the
 // versions agree on their texts too.
-func (w promtoolWriter) spell(ctx context.Context, courses []course, at time.Duration) (tests []promtoolAlertTest, err error) {
+func (w writer) spell(ctx context.Context, courses []course, at time.Duration) (tests []AlertTest, err error) {
 	for _, name := range w.unspelled(courses[0].fired, at) {
-		var versions [2][]promtoolAlert
+		var versions [2][]Alert
 		for i, c := range courses {
 			if versions[i], err = w.alerts(ctx, c, name, at); err != nil {
 				return nil, err
 			}
 		}
 		if len(versions[0]) > 0 && reflect.DeepEqual(versions[0], versions[1]) {
-			tests = append(tests, promtoolAlertTest{EvalTime: model.Duration(at), AlertName: name, Alerts: versions[0]})
+			tests = append(tests, AlertTest{EvalTime: model.Duration(at), AlertName: name, Alerts: versions[0]})
 			for _, a := range versions[0] {
 				w.spelled[w.kind(name, labels.FromMap(a.Labels))] = true
 			}
@@ -211,13 +220,13 @@ func (w promtoolWriter) spell(ctx context.Context, courses []course, at time.Dur
 }
 
 // kind tells alerts of different rules apart.
-func (w promtoolWriter) kind(name string, l labels.Labels) string {
-	return name + "/" + l.Get(w.config.SeverityLabel) + "/" + l.Get(variantLabel)
+func (w writer) kind(name string, l labels.Labels) string {
+	return name + "/" + l.Get(w.SeverityLabel) + "/" + l.Get(w.VariantLabel)
 }
 
 // unspelled are the names of alerts that fire at a time, of which one of that
 // kind was not written down.
-func (w promtoolWriter) unspelled(fired []promeval.Firing, at time.Duration) (names []string) {
+func (w writer) unspelled(fired []promeval.Firing, at time.Duration) (names []string) {
 	for _, f := range fired {
 		name := f.Labels.Get(labels.AlertName)
 		if firesAt(f, at) && !w.spelled[w.kind(name, f.Labels)] && !slices.Contains(names, name) {
@@ -229,7 +238,7 @@ func (w promtoolWriter) unspelled(fired []promeval.Firing, at time.Duration) (na
 
 // alerts are those of a name that fire at a time; none if one of them only
 // lingers, for its text is of an earlier time.
-func (w promtoolWriter) alerts(ctx context.Context, c course, name string, at time.Duration) (out []promtoolAlert, err error) {
+func (w writer) alerts(ctx context.Context, c course, name string, at time.Duration) (out []Alert, err error) {
 	firing := 0
 	for _, f := range c.fired {
 		if f.Labels.Get(labels.AlertName) == name && firesAt(f, at) {
@@ -240,7 +249,7 @@ func (w promtoolWriter) alerts(ctx context.Context, c course, name string, at ti
 		if r.Name != name {
 			continue
 		}
-		results, err := c.store.Results(ctx, r.evaluated(), at)
+		results, err := c.store.Results(ctx, r, at)
 		if err != nil {
 			return nil, err
 		}
@@ -248,7 +257,7 @@ func (w promtoolWriter) alerts(ctx context.Context, c course, name string, at ti
 			if slices.ContainsFunc(c.fired, func(f promeval.Firing) bool { return firesAt(f, at) && labels.Equal(f.Labels, result.Labels) }) {
 				own := result.Labels.Map()
 				delete(own, labels.AlertName)
-				out = append(out, promtoolAlert{Labels: own, Annotations: result.Annotations})
+				out = append(out, Alert{Labels: own, Annotations: result.Annotations})
 			}
 		}
 	}
@@ -262,17 +271,17 @@ func firesAt(f promeval.Firing, at time.Duration) bool {
 	return f.From <= at && (f.Open || at < f.To)
 }
 
-func countFiring(fired []promeval.Firing, at time.Duration, severityLabel string) []promtoolSample {
-	var out []promtoolSample
+func countFiring(fired []promeval.Firing, at time.Duration, severityLabel string) []Sample {
+	var out []Sample
 	for _, f := range fired {
 		if !firesAt(f, at) {
 			continue
 		}
 		key := labels.FromStrings(labels.AlertName, f.Labels.Get(labels.AlertName), severityLabel, f.Labels.Get(severityLabel)).String()
-		if i := slices.IndexFunc(out, func(s promtoolSample) bool { return s.Labels == key }); i >= 0 {
+		if i := slices.IndexFunc(out, func(s Sample) bool { return s.Labels == key }); i >= 0 {
 			out[i].Value++
 		} else {
-			out = append(out, promtoolSample{Labels: key, Value: 1})
+			out = append(out, Sample{Labels: key, Value: 1})
 		}
 	}
 	return out

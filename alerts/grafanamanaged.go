@@ -2,7 +2,6 @@ package alerts
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,11 +12,9 @@ import (
 	"time"
 
 	"github.com/grafana/grafana-foundation-sdk/go/alerting"
-	"github.com/grafana/grafana-foundation-sdk/go/cog"
-	"github.com/grafana/grafana-foundation-sdk/go/common"
-	"github.com/grafana/grafana-foundation-sdk/go/expr"
-	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/alerts/internal/grafana"
 )
 
 // GrafanaManaged says how Grafana evaluates the rules itself.
@@ -82,9 +79,9 @@ func GrafanaAlerting(c Config, g GrafanaManaged) ([]byte, error) {
 	for _, r := range rules {
 		times[r.Name]++
 	}
-	made := grafanaFile{APIVersion: 1}
+	made := grafana.File{APIVersion: 1}
 	for _, part := range grouped(c, rules) {
-		group := grafanaGroup{OrgID: g.OrgID, Name: literally(part.name), Folder: literally(g.Folder), Interval: g.interval(part.rules)}
+		group := grafana.Group{OrgID: g.OrgID, Name: grafana.Literally(part.name), Folder: grafana.Literally(g.Folder), Interval: g.interval(part.rules)}
 		for _, r := range part.rules {
 			rule, err := g.rule(r, times[r.Name] > 1)
 			if err != nil {
@@ -107,15 +104,11 @@ func GrafanaAlerting(c Config, g GrafanaManaged) ([]byte, error) {
 func (c Config) grafanaTexts() error {
 	v := &validation{config: c}
 	for _, name := range sortedKeys(c.Annotations) {
-		_, err := forGrafana(c.Annotations[name])
+		_, err := grafana.Text(c.Annotations[name])
 		v.require(err == nil, "annotations."+name, "the format grafana-alerting cannot express this: %v; leave that out of the text, or name the other formats with --format", err)
 	}
 	return errors.Join(v.errs...)
 }
-
-// literally writes a text where Grafana expands environment variables.
-// Source: pkg/services/provisioning/values/values.go of Grafana.
-func literally(text string) string { return strings.ReplaceAll(text, "$", "$$") }
 
 // grafanaStep is what intervals of Grafana are multiples of.
 const grafanaStep = model.Duration(10 * time.Second)
@@ -131,64 +124,34 @@ func (g GrafanaManaged) interval(rules []Rule) model.Duration {
 	return longest
 }
 
-// The file format of Grafana's alerting provisioning.
-// Source: pkg/services/provisioning/alerting/rules_types.go of Grafana.
-type grafanaFile struct {
-	APIVersion int            `yaml:"apiVersion"`
-	Groups     []grafanaGroup `yaml:"groups"`
-}
-
-type grafanaGroup struct {
-	OrgID    int64          `yaml:"orgId"`
-	Name     string         `yaml:"name"`
-	Folder   string         `yaml:"folder"`
-	Interval model.Duration `yaml:"interval"`
-	Rules    []grafanaRule  `yaml:"rules"`
-}
-
-type grafanaRule struct {
-	UID           string            `yaml:"uid"`
-	Title         string            `yaml:"title"`
-	Condition     string            `yaml:"condition"`
-	Data          []any             `yaml:"data"`
-	DashboardUID  string            `yaml:"dashboardUid,omitempty"`
-	PanelID       int               `yaml:"panelId,omitempty"`
-	NoDataState   string            `yaml:"noDataState"`
-	ExecErrState  string            `yaml:"execErrState"`
-	For           model.Duration    `yaml:"for"`
-	KeepFiringFor model.Duration    `yaml:"keepFiringFor,omitempty"`
-	Labels        map[string]string `yaml:"labels"`
-	Annotations   map[string]string `yaml:"annotations"`
-}
-
 // rule is one rule as Grafana keeps it. The rule is true where the query has a
 // result, whatever its value, so no data is the healthy case. Grafana wants
 // titles to differ within a folder.
-func (g GrafanaManaged) rule(r Rule, several bool) (grafanaRule, error) {
-	data, err := g.data(r.Expr)
+func (g GrafanaManaged) rule(r Rule, several bool) (grafana.Rule, error) {
+	data, err := grafana.Data(g.DatasourceUID, r.Expr)
 	if err != nil {
-		return grafanaRule{}, err
+		return grafana.Rule{}, err
 	}
-	out := grafanaRule{
-		UID: g.uid(r), Title: r.Name, Condition: "firing", Data: data,
+	out := grafana.Rule{
+		UID: g.uid(r), Title: r.Name, Condition: grafana.Condition, Data: data,
 		NoDataState: string(alerting.RuleNoDataStateOK), ExecErrState: string(alerting.RuleExecErrStateError),
 		For: r.For, KeepFiringFor: r.KeepFiringFor, Labels: r.Labels, Annotations: map[string]string{},
 		DashboardUID: r.Annotations["__dashboardUid__"],
 	}
 	out.PanelID, _ = strconv.Atoi(r.Annotations["__panelId__"])
 	if several {
-		out.Title += " (" + literally(strings.TrimSpace(r.Severity+" "+r.Variant)) + ")"
+		out.Title += " (" + grafana.Literally(strings.TrimSpace(r.Severity+" "+r.Variant)) + ")"
 	}
 	// The backend is asked for by a template, which Grafana does not expand in
 	// labels.
 	out.Labels = maps.Clone(r.Labels)
 	delete(out.Labels, backendLabel)
 	for name, value := range out.Labels {
-		out.Labels[name] = literally(value)
+		out.Labels[name] = grafana.Literally(value)
 	}
 	for name, text := range r.Annotations {
-		if out.Annotations[name], err = forGrafana(text); err != nil {
-			return grafanaRule{}, fmt.Errorf("annotation %s: %w", name, err)
+		if out.Annotations[name], err = grafana.Text(text); err != nil {
+			return grafana.Rule{}, fmt.Errorf("annotation %s: %w", name, err)
 		}
 	}
 	return out, nil
@@ -200,46 +163,4 @@ var noUIDPart = regexp.MustCompile(`[^a-z0-9]+`)
 func (g GrafanaManaged) uid(r Rule) string {
 	name := g.UIDPrefix + "-" + noUIDPart.ReplaceAllString(strings.ToLower(strings.TrimPrefix(r.Name, Prefix)+"-"+r.Severity+"-"+r.Variant), "-")
 	return strings.Trim(name[:min(len(name), maxRuleUID)], "-")
-}
-
-// data is what Grafana's own import makes of a Prometheus rule: the query,
-// whether it has a value, and the condition on that.
-func (g GrafanaManaged) data(promQL string) ([]any, error) {
-	server := common.DataSourceRef{Type: cog.ToPtr("__expr__"), Uid: cog.ToPtr("__expr__")}
-	steps := []cog.Builder[alerting.Query]{
-		alerting.NewQueryBuilder("query").DatasourceUid(g.DatasourceUID).RelativeTimeRange(600, 0).
-			Model(prometheus.NewDataqueryBuilder().RefId("query").Expr(promQL).Instant().
-				Datasource(common.DataSourceRef{Type: cog.ToPtr("prometheus"), Uid: &g.DatasourceUID}).
-				EditorMode(prometheus.QueryEditorModeCode)),
-		alerting.NewQueryBuilder("found").DatasourceUid("__expr__").RelativeTimeRange(0, 0).
-			Model(expr.NewExprBuilder().TypeMath(expr.NewTypeMathBuilder().RefId("found").Datasource(server).
-				Expression("is_number($query) || is_nan($query) || is_inf($query)"))),
-		alerting.NewQueryBuilder("firing").DatasourceUid("__expr__").RelativeTimeRange(0, 0).
-			Model(expr.NewExprBuilder().TypeThreshold(expr.NewTypeThresholdBuilder().RefId("firing").Datasource(server).
-				Expression("found").Conditions([]cog.Builder[expr.ExprTypeThresholdConditions]{
-				expr.NewExprTypeThresholdConditionsBuilder().Evaluator(
-					expr.NewExprTypeThresholdConditionsEvaluatorBuilder().Type(expr.ExprTypeThresholdConditionsEvaluatorTypeGt).Params([]float64{0}))}))),
-	}
-	var data []any
-	for _, s := range steps {
-		built, err := s.Build()
-		if err != nil {
-			return nil, err
-		}
-		plain, err := asPlain(built)
-		if err != nil {
-			return nil, err
-		}
-		data = append(data, plain)
-	}
-	return data, nil
-}
-
-// asPlain is a value with the names of its JSON.
-func asPlain(v any) (plain any, err error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	return plain, json.Unmarshal(raw, &plain)
 }
