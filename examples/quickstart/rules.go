@@ -68,7 +68,7 @@ func demoAlerts() alerts.Config {
 	// Long enough for a sample before and one after a suspension.
 	a.LeaseExceeded.Window, a.LeaseExceeded.KeepFiringFor = seconds(20), seconds(3)
 	// A fifth of the job's lease is less than a second; only a lease that has
-	// ended is seen twice.
+	// ended is seen three times.
 	a.LowHeadroom.For, a.LowHeadroom.KeepFiringFor = seconds(2), seconds(3)
 	a.WorkAfterLoss.Window, a.WorkAfterLoss.KeepFiringFor = seconds(20), seconds(3)
 	a.WorkAfterLoss.Tolerance = seconds(1)
