@@ -3,20 +3,11 @@
 package integration
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
-	"io"
-	"log"
 	"maps"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -35,41 +26,20 @@ func alertmanagers(t *testing.T) []string {
 	return list
 }
 
-// TestAlertsOfTheDemoReachAlertmanagerAndResolve plays all faults of the demo
-// and their end before real pairs of servers, the oldest with the oldest:
-// Prometheus evaluates the demo's rules, Alertmanager has the generated
-// configuration as it is.
-func TestAlertsOfTheDemoReachAlertmanagerAndResolve(t *testing.T) {
-	dir := t.TempDir()
-	played := wholeDemoFrom(t, dir)
-	rules := soonResolved(t, waitForFile(t, filepath.Join(dir, "*", "rules.yml")))
-	var targets []string
-	for _, name := range []string{"replica-1", "replica-2", "replica-3", "replica-4"} {
-		targets = append(targets, fmt.Sprintf("{targets: [%q], labels: {instance: %q}}", relay(t, dir, name), name))
-	}
+// pairs are real pairs of servers, the oldest with the oldest: Prometheus
+// evaluates the demo's rules, Alertmanager has the generated configuration as
+// it is.
+func pairs(t *testing.T, rules, targets string) (all []*pair) {
+	t.Helper()
 	config := generated(t, "alertmanager")
-	var pairs []*pair
 	managers := alertmanagers(t)
 	for i, server := range servers(t) {
 		manager := managers[min(i, len(managers)-1)]
 		p := &pair{name: version(t, server) + " and " + alertmanagerVersion(t, manager), manager: runAlertmanager(t, manager, config)}
-		p.evaluator = runPrometheus(t, server, p.configuration(t, rules, strings.Join(targets, ", ")))
-		pairs = append(pairs, p)
+		p.evaluator = runPrometheus(t, server, p.configuration(t, rules, targets))
+		all = append(all, p)
 	}
-	pairs = append(pairs, victoriaMetricsPair(t, lastOf(managers), config, rules, strings.Join(targets, ", ")))
-	for _, p := range pairs {
-		p.watch(t)
-	}
-	var expected []string
-	select {
-	case l := <-played:
-		expected = l.expected()
-	case <-time.After(wholeDemo):
-		t.Fatal("the demo does not come to its end")
-	}
-	for _, p := range pairs {
-		t.Run(p.name, func(t *testing.T) { p.judge(t, expected) })
-	}
+	return append(all, victoriaMetricsPair(t, lastOf(managers), config, rules, targets))
 }
 
 func alertmanagerVersion(t *testing.T, server string) string {
@@ -83,90 +53,6 @@ func alertmanagerVersion(t *testing.T, server string) string {
 		return filepath.Base(filepath.Dir(server))
 	}
 	return "alertmanager-" + words[2]
-}
-
-// locks are the labels of the demo's locks.
-type locks struct{ held, job string }
-
-var leftRunning = regexp.MustCompile(`^ *held lock (\S+), job lock (\S+)$`)
-
-// expected are the alerts that the phases of the demo set off.
-func (l locks) expected() []string {
-	return []string{
-		"BackendErrors/critical/" + l.held, "BackendErrors/critical/" + l.job, "BackendErrors/warning/" + l.held, "BackendErrors/warning/" + l.job,
-		"JobOverdue/warning/" + l.job, "LeaseExceeded/critical/" + l.held, "LeaseExceeded/critical/" + l.job, "LowHeadroom/warning/" + l.job,
-		"NearLease/warning/" + l.job, "NoLeader/critical/" + l.held, "SplitBrain/critical/" + l.held,
-		"WorkAfterLoss/critical/" + l.held, "WorkAfterLoss/critical/" + l.job,
-	}
-}
-
-// wholeDemoFrom plays every phase, recovery included, and sends the locks when
-// the replicas are left running.
-func wholeDemoFrom(t *testing.T, dir string) <-chan locks {
-	t.Helper()
-	demo := exec.Command(buildDemo(t), "-keep")
-	demo.Env = append(os.Environ(), "TMPDIR="+dir)
-	out, err := demo.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	demo.Stderr = os.Stderr
-	if err := demo.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { stop(t, demo) })
-	played := make(chan locks, 1)
-	go func() {
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			if m := leftRunning.FindStringSubmatch(lines.Text()); m != nil {
-				played <- locks{held: m[1], job: m[2]}
-			}
-		}
-	}()
-	return played
-}
-
-// relay passes on the /metrics of a replica below dir, wherever it is, and
-// answers as a dead one while there is none. Prometheus scrapes a target that
-// it has just learned of up to five seconds late, and some faults are shorter.
-func relay(t *testing.T, dir, name string) string {
-	t.Helper()
-	quiet := log.New(io.Discard, "", 0)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var replica struct{ Metrics string }
-		found, _ := filepath.Glob(filepath.Join(dir, "*", name+".json")) // the pattern is well formed
-		if len(found) == 1 {
-			if text, err := os.ReadFile(found[0]); err == nil {
-				_ = json.Unmarshal(text, &replica) // it may be half written
-			}
-		}
-		if replica.Metrics == "" {
-			http.Error(w, name+" is not there", http.StatusServiceUnavailable)
-			return
-		}
-		proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: replica.Metrics})
-		proxy.ErrorLog = quiet
-		proxy.ServeHTTP(w, r)
-	}))
-	t.Cleanup(s.Close)
-	return s.Listener.Addr().String()
-}
-
-var minutes = regexp.MustCompile(`(keep_firing_for: )\d+m`)
-
-// soonResolved is a copy of the demo's rules in which what the demo does not
-// expect to fire, and leaves at its default, does not go on for minutes.
-func soonResolved(t *testing.T, rules string) string {
-	t.Helper()
-	text, err := os.ReadFile(rules)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "rules.yml")
-	if err := os.WriteFile(file, minutes.ReplaceAll(text, []byte("${1}3s")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
 }
 
 // generated is a file of that format under the default configuration.
