@@ -16,7 +16,6 @@ var errLost = fmt.Errorf("leaderscope: rueidislocklead: the lock was lost before
 type holding struct {
 	held   context.Context // ends when the lock is lost, and when it is given back
 	unlock context.CancelFunc
-	end    context.CancelFunc // of what the lock lives in
 
 	once sync.Once
 	lost bool // before the first release
@@ -34,15 +33,10 @@ func (h *holding) release(ctx context.Context) error {
 	}
 	h.once.Do(func() { h.lost = h.held.Err() != nil })
 	return interruptible.Do(ctx, func() error {
-		h.giveBack()
+		h.unlock()
 		if h.lost {
 			return errLost
 		}
 		return nil
 	})
-}
-
-func (h *holding) giveBack() {
-	h.unlock()
-	h.end()
 }

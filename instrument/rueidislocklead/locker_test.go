@@ -24,9 +24,10 @@ const (
 type fault uint8
 
 const (
-	none   fault = iota
-	silent       // they are carried out, and the answer is lost
-	deaf         // they do not arrive
+	none    fault = iota
+	silent        // they are carried out, and the answer is lost
+	deaf          // they do not arrive
+	givesUp       // the library cancels them itself
 )
 
 // locker is one of rueidislock in memory. It looks at its context while it
@@ -38,6 +39,7 @@ type locker struct {
 	held   map[string]*lock
 	fault  fault
 	closed bool
+	lives  []context.Context // of the locks that were asked for
 }
 
 type lock struct {
@@ -112,9 +114,13 @@ func (l *locker) WithContext(ctx context.Context, name string) (context.Context,
 func (l *locker) try(ctx context.Context, name string) (*lock, error) {
 	l.mu.Lock()
 	f, closed := l.fault, l.closed
+	l.lives = append(l.lives, ctx)
 	l.mu.Unlock()
 	if closed {
 		return nil, rueidislock.ErrLockerClosed
+	}
+	if f == givesUp {
+		return nil, context.Canceled
 	}
 	time.Sleep(way)
 	if f == deaf {

@@ -78,34 +78,26 @@ func (e *elector) Acquire(ctx context.Context) (instrument.Lease, error) {
 	}
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	unbind := context.AfterFunc(ctx, end)
-	h, err := interruptible.Call(ctx, func() (*holding, error) { return e.take(life, end) }, late)
+	h, err := interruptible.Call(ctx, func() (*holding, error) { return e.take(life) }, nil)
 	switch {
 	case err != nil:
 		unbind()
-		end()
+		end() // so that the library gives back what it wins from now on
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			err = ctx.Err() // the caller's own, a deadline perhaps
 		}
 		return nil, err
-	case !unbind(): // the caller gave up while the lock was won
-		go h.giveBack()
+	case !unbind(): // the caller gave up while the lock was won; the library gives it back
 		return nil, ctx.Err()
 	}
 	return h.lease(), nil
 }
 
-// take takes the lock, which lives as long as life.
-func (e *elector) take(life context.Context, end context.CancelFunc) (*holding, error) {
+// take takes the lock. The library gives it back when life ends.
+func (e *elector) take(life context.Context) (*holding, error) {
 	held, unlock, err := e.lock(e.locker, life, e.name)
 	if err != nil { // beside it may be a context, and nothing that is held
 		return nil, err
 	}
-	return &holding{held: held, unlock: unlock, end: end}, nil
-}
-
-// late is given a lock that no caller waits for any more.
-func late(h *holding, err error) {
-	if err == nil {
-		h.giveBack()
-	}
+	return &holding{held: held, unlock: unlock}, nil
 }

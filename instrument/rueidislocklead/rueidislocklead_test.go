@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,6 +39,7 @@ func TestAttemptsThatDoNotWin(t *testing.T) {
 		{"the server does not answer until the caller's deadline", deaf, NewTryLock, expect.Within(s), context.DeadlineExceeded, expect.NotAcquired("timeout", s)},
 		{"the server does not answer one that waits", deaf, NewLock, expect.Within(3 * s), context.DeadlineExceeded, expect.NotAcquired("timeout", 3*s)},
 		{"the server does not answer until the caller cancels", deaf, NewLock, expect.Cancels(s), context.Canceled, expect.NotAcquired("canceled", s)},
+		{"the library cancels its request, and the caller has not", givesUp, NewTryLock, expect.ForEver, context.Canceled, expect.NotAcquired("unknown", 0)},
 		{"the caller has given up before", none, NewLock, expect.Cancels(-1), context.Canceled, expect.NotAcquired("canceled", 0)},
 	} {
 		expect.Bubble(t, c.name, func(t *testing.T) {
@@ -56,6 +59,11 @@ func TestAttemptsThatDoNotWin(t *testing.T) {
 			time.Sleep(time.Minute)
 			if !l.holds(name) {
 				t.Error("the lock of another is gone")
+			}
+			for _, life := range l.lives {
+				if life.Err() == nil {
+					t.Error("the library would keep a lock that it wins later")
+				}
 			}
 			l.lose(name)
 		})
@@ -115,6 +123,38 @@ func TestALockThatIsWonWhenTheCallerHasGivenUpIsGivenBack(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The context of a caller may live as long as the program, and would keep what
+// every attempt leaves there.
+func TestAnAttemptLeavesNothingOnTheContextOfItsCaller(t *testing.T) {
+	for name, f := range map[string]fault{"that won": none, "that did not": deaf} {
+		expect.Bubble(t, name, func(t *testing.T) {
+			ctx, l := &patient{Context: t.Context(), done: make(chan struct{})}, newLocker()
+			l.breaks(f)
+			lease, err := NewTryLock(l, "free").Acquire(ctx)
+			if left := ctx.waiting.Load(); left != 0 || (err == nil) != (f == none) {
+				t.Errorf("%d functions wait for the end of the context; error %v", left, err)
+			}
+			if err == nil {
+				_ = lease.Release(t.Context())
+			}
+		})
+	}
+}
+
+// patient is a context that does not end, and counts what waits for its end.
+type patient struct {
+	context.Context
+	done    chan struct{} // its own, so that package context asks AfterFunc
+	waiting atomic.Int32
+}
+
+func (p *patient) Done() <-chan struct{} { return p.done }
+
+func (p *patient) AfterFunc(func()) (stop func() bool) {
+	p.waiting.Add(1)
+	return sync.OnceValue(func() bool { p.waiting.Add(-1); return true })
 }
 
 // won is what an election shows that has won a free lock: there are no renewal
