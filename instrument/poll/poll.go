@@ -59,15 +59,13 @@ func Poll(ctx context.Context, e *instrument.Election, every time.Duration, look
 	}
 	if e == nil { // nothing would be recorded
 		<-ctx.Done()
-		return nil
 	}
-	tick := time.NewTicker(every)
-	defer tick.Stop()
+	tick := time.Tick(every)
 	for ctx.Err() == nil {
 		lookOnce(ctx, e, every, look)
 		select {
 		case <-ctx.Done():
-		case <-tick.C:
+		case <-tick:
 		}
 	}
 	return nil

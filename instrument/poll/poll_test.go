@@ -3,6 +3,8 @@ package poll_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -129,12 +131,69 @@ func TestArgumentsThatMakeNoSense(t *testing.T) {
 		{"no look", s, nil, "the function that looks is nil"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := poll.Poll(t.Context(), nil, c.every, c.look)
+			over, end := context.WithCancel(t.Context())
+			end() // so that arguments that make sense are answered as well
+			err := poll.Poll(over, nil, c.every, c.look)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v", err)
 			}
 		})
 	}
+}
+
+func TestEveryIntervalAboveZeroMakesSense(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		var looks []time.Duration
+		begun := time.Now()
+		err := poll.Poll(ctx, expect.Middleware(t).Election(expect.Lock), 1, func(context.Context) poll.Outcome {
+			if looks = append(looks, time.Since(begun)); len(looks) == 2 {
+				stop()
+			}
+			return poll.Outcome{}
+		})
+		if want := []time.Duration{0, 1}; err != nil || !slices.Equal(looks, want) {
+			t.Errorf("looked after %v, error %v", looks, err)
+		}
+	})
+}
+
+func TestTheContextOfALookEndsWithIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithTimeout(t.Context(), s)
+		defer stop()
+		var look context.Context
+		err := poll.Poll(ctx, expect.Middleware(t).Election(expect.Lock), 5*s, func(ctx context.Context) poll.Outcome {
+			look = ctx
+			context.AfterFunc(ctx, stop)
+			return poll.Outcome{}
+		})
+		if err != nil || context.Cause(look) != context.Canceled || ctx.Err() != context.Canceled {
+			t.Errorf("error %v; the look ended with %v, and the poll with %v", err, context.Cause(look), ctx.Err())
+		}
+	})
+}
+
+func TestANilContextDoesNotEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		looks, done := 0, make(chan struct{})
+		go func() {
+			defer close(done)
+			var none context.Context
+			_ = poll.Poll(none, expect.Middleware(t).Election(expect.Lock), 5*s, func(ctx context.Context) poll.Outcome {
+				if looks++; looks == 3 {
+					runtime.Goexit()
+				}
+				return poll.Outcome{}
+			})
+		}()
+		begun := time.Now()
+		<-done
+		if looks != 3 || time.Since(begun) != 10*s {
+			t.Errorf("%d looks in %v", looks, time.Since(begun))
+		}
+	})
 }
 
 func TestWithoutAnElectionNothingIsLookedAt(t *testing.T) {
