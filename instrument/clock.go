@@ -36,12 +36,10 @@ func (c *userClock) now() time.Time {
 		}()
 		answer <- c.clock.Now()
 	}()
-	patience := time.NewTimer(clockPatience)
-	defer patience.Stop()
 	select {
 	case t := <-answer:
 		return t
-	case <-patience.C:
+	case <-time.After(clockPatience):
 		c.fault()
 		c.broken.Store(true)
 		return time.Now()

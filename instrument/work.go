@@ -97,9 +97,6 @@ func (e *Election) saysStopped(ctx context.Context, err error) bool {
 
 // is is errors.Is for errors that may panic when they are asked.
 func (e *Election) is(err, target error) (is bool) {
-	if err == nil {
-		return false
-	}
 	defer e.m.contain(func() {})
 	return errors.Is(err, target)
 }

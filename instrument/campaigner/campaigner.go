@@ -116,13 +116,12 @@ func (c *Campaigner) Format(f fmt.State, verb rune) { c.e.Format(f, verb) }
 // the application did not ask must not end the program; nothing is known then.
 func (c *Campaigner) ask(t *instrument.Term) {
 	defer func() { _ = recover() }()
-	tick := time.NewTicker(c.poll)
-	defer tick.Stop()
+	tick := time.Tick(c.poll)
 	for {
 		select {
 		case <-t.Context().Done():
 			return
-		case <-tick.C:
+		case <-tick:
 		}
 		if !c.next.IsLeader() {
 			t.Sink().Lost(nil)

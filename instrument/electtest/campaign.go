@@ -154,14 +154,12 @@ func (s *campaigning) startWith(work func(context.Context)) *campaign {
 	}()
 	c.stop = sync.OnceFunc(func() {
 		cancel()
-		timer := time.NewTimer(s.lease + s.patience())
-		defer timer.Stop()
 		select {
 		case err := <-ended:
 			if err != nil {
 				s.broke(ruleStop, "it returned %v", err)
 			}
-		case <-timer.C:
+		case <-time.After(s.lease + s.patience()):
 			s.broke(ruleStop, "it runs %v after that", s.lease+s.patience())
 		}
 	})

@@ -300,12 +300,10 @@ func (c *contender) tries(r rule) (stop func()) {
 
 // closes reports whether the channel is closed within that time.
 func closes(done <-chan struct{}, within time.Duration) bool {
-	timer := time.NewTimer(within)
-	defer timer.Stop()
 	select {
 	case <-done:
 		return true
-	case <-timer.C:
+	case <-time.After(within):
 		return false
 	}
 }

@@ -48,10 +48,8 @@ func Fails(err error) *Elector { return NewElector(Step{Err: err}) }
 func (e *Elector) Acquire(ctx context.Context) (instrument.Lease, error) {
 	step := e.next()
 	if step.Wait > 0 {
-		timer := time.NewTimer(step.Wait)
-		defer timer.Stop()
 		select {
-		case <-timer.C:
+		case <-time.After(step.Wait):
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}

@@ -52,11 +52,9 @@ func (a *acquiring) loss() {
 }
 
 func (a *acquiring) endsWithLoss(c *contender, ctx context.Context) {
-	timer := time.NewTimer(a.lossWithin())
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-timer.C:
+	case <-time.After(a.lossWithin()):
 		a.stop(ruleLoss, "the term's context has not ended within %v", a.lossWithin())
 	}
 	if cause := context.Cause(ctx); !errors.Is(cause, instrument.ErrLost) {

@@ -51,9 +51,7 @@ func (m *Memory) Acquirer(lock string, lease time.Duration, waits bool) instrume
 func waitFor(ctx context.Context, freed <-chan struct{}, left time.Duration) error {
 	var ends <-chan time.Time
 	if left > 0 {
-		timer := time.NewTimer(left)
-		defer timer.Stop()
-		ends = timer.C
+		ends = time.After(left)
 	}
 	select {
 	case <-ctx.Done():
@@ -164,13 +162,12 @@ func (l *memoryLease) Watch(ctx context.Context, s instrument.Sink) {
 		<-ctx.Done()
 		return
 	}
-	tick := time.NewTicker(l.length / 3)
-	defer tick.Stop()
+	tick := time.Tick(l.length / 3)
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-tick:
 		}
 		sent := time.Now()
 		if !l.renew() {

@@ -119,8 +119,7 @@ func (k *keeper) renew(ctx context.Context, id clientv3.LeaseID, last time.Time)
 	answers := make(chan error, 2)
 	ask := func() { answers <- k.ask(ctx, id, last) }
 	go ask()
-	again := time.NewTimer(k.ttl / 6)
-	defer again.Stop()
+	again := time.After(k.ttl / 6)
 	for open := 1; ; {
 		select {
 		case err := <-answers:
@@ -128,7 +127,7 @@ func (k *keeper) renew(ctx context.Context, id clientv3.LeaseID, last time.Time)
 			if err == nil || open == 0 || errors.Is(err, rpctypes.ErrLeaseNotFound) {
 				return instrument.Renewal{Sent: sent, Expiry: k.Expiry(), Granted: k.ttl}, err
 			}
-		case <-again.C:
+		case <-again:
 			open++
 			go ask()
 		case <-ctx.Done():
@@ -206,10 +205,8 @@ func connected(ctx context.Context, c *clientv3.Client) error {
 }
 
 func sleepUntil(ctx context.Context, t time.Time) bool {
-	timer := time.NewTimer(time.Until(t))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(time.Until(t)):
 		return ctx.Err() == nil
 	case <-ctx.Done():
 		return false

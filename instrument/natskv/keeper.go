@@ -182,12 +182,10 @@ func (k *keeper) last() time.Time {
 // await waits until the next update is due. It returns why the term is lost, if
 // that is known before.
 func (k *keeper) await(ctx context.Context, causes <-chan error, next time.Time) (cause error) {
-	timer := time.NewTimer(time.Until(earlier(next, k.last())))
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return nil
-	case <-timer.C:
+	case <-time.After(time.Until(earlier(next, k.last()))):
 		return nil
 	case cause := <-causes:
 		return cause

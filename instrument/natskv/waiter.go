@@ -39,13 +39,12 @@ func (w *waiter) freed(ctx context.Context) error {
 	if w.every <= 0 {
 		w.every = lookEvery
 	}
-	timer := time.NewTimer(w.every)
-	defer timer.Stop()
+	due := time.After(w.every)
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-timer.C:
+		case <-due:
 			return nil
 		case entry, ok := <-w.updates:
 			w.witness.sees(entry, ok, w.current)

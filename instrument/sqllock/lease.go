@@ -174,15 +174,13 @@ func isClosed(db *sql.DB) bool {
 
 // watch checks the lock until the term has ended.
 func (l *lease) watch(ctx context.Context, s instrument.Sink, db *sql.DB) {
-	tick := time.NewTicker(l.check)
-	defer tick.Stop()
-	look := time.NewTicker(min(l.check, closedEvery))
-	defer look.Stop()
+	tick := time.Tick(l.check)
+	look := time.Tick(min(l.check, closedEvery))
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-look.C:
+		case <-look:
 			if isClosed(db) {
 				s.Lost(errClosed)
 				if l.claim() {
@@ -191,7 +189,7 @@ func (l *lease) watch(ctx context.Context, s instrument.Sink, db *sql.DB) {
 				return
 			}
 			continue
-		case <-tick.C:
+		case <-tick:
 		}
 		if lost := l.checkOnce(ctx, s); lost {
 			if l.claim() {
@@ -228,9 +226,7 @@ func (l *lease) checkOnce(ctx context.Context, s instrument.Sink) (lost bool) {
 		}()
 		a.err = l.session.holds(asking)
 	}()
-	due, limit := time.NewTimer(l.check), time.NewTimer(l.answerTimeout)
-	defer due.Stop()
-	defer limit.Stop()
+	due, limit := time.After(l.check), time.After(l.answerTimeout)
 	late := false
 	for {
 		select {
@@ -241,10 +237,10 @@ func (l *lease) checkOnce(ctx context.Context, s instrument.Sink) (lost bool) {
 				panic(a.panicked) // the driver's own; package instrument contains it
 			}
 			return report(s, sent, a.err, late)
-		case <-due.C:
+		case <-due:
 			late = true
 			s.RenewalFailedSince(sent, context.DeadlineExceeded)
-		case <-limit.C:
+		case <-limit:
 			if !late {
 				s.RenewalFailedSince(sent, context.DeadlineExceeded)
 			}

@@ -75,7 +75,6 @@ func (l *lease) watch(ctx context.Context, s instrument.Sink) {
 		defer l.over()
 	}
 	tick := time.NewTimer(l.every())
-	defer tick.Stop()
 	changed := l.changed
 	for {
 		deleted := false

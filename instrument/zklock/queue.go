@@ -180,13 +180,12 @@ func (c *candidate) withdraw(ended <-chan struct{}) {
 // untilAnswered makes a call until it has an answer, the session has ended, or
 // the client is closed.
 func untilAnswered(ended <-chan struct{}, call func() error) {
-	tick := time.NewTicker(retryEvery)
-	defer tick.Stop()
+	tick := time.Tick(retryEvery)
 	for closed := 0; closed < closedFor; {
 		select {
 		case <-ended:
 			return // the node went with the session
-		case <-tick.C:
+		case <-tick:
 		}
 		err := call()
 		if !unreachable(err) {

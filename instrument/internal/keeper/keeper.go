@@ -84,10 +84,8 @@ func (k Keeper) renew(ctx context.Context, until time.Time) error {
 }
 
 func sleepUntil(ctx context.Context, t time.Time) bool {
-	timer := time.NewTimer(time.Until(t))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(time.Until(t)):
 		return ctx.Err() == nil
 	case <-ctx.Done():
 		return false
