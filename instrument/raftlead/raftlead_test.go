@@ -56,6 +56,19 @@ func TestShutdownIsCanceledNotLost(t *testing.T) {
 	}
 }
 
+func TestAfterStopTheLastStateStays(t *testing.T) {
+	n := leader(t, cluster(t, 1)...)
+	observe(t, n)
+	before := n.series(t)
+	n.stop()
+	if err := n.raft.Shutdown().Error(); err != nil {
+		t.Fatal(err)
+	}
+	if after := n.series(t); before[of(catalog.Active)] != 1 || !maps.Equal(after, before) {
+		t.Errorf("%v, before the stop %v", after, before)
+	}
+}
+
 // What deleting a record is to others is removing the member that leads: its
 // process lives on.
 func TestALeaderThatIsRemovedFromTheClusterIsOver(t *testing.T) {

@@ -73,6 +73,10 @@ var equivalents = []equivalent{
 		"n is a power of two, which three times something never is",
 	},
 	{
+		change{folder: "instrument/raftlead", in: "Observe", kind: flipBoolean},
+		"whether an observation is passed on, and may wait for that, matters to a channel only, and there is none",
+	},
+	{
 		change{
 			folder: "internal/output", in: "staging.open", kind: zeroResult,
 			old: "return err", new: "return nil", nth: 2,
