@@ -26,7 +26,7 @@ func otherSources(c config.Config, backend func(string) *observe.Backend) (all [
 		}
 		s := postgres.Source{URL: url, Every: p.Every}
 		for _, l := range p.Locks {
-			s.Locks = append(s.Locks, postgres.Lock{Name: l.Name, Key: *l.Key})
+			s.Locks = append(s.Locks, postgres.Lock{Name: l.Name, Key: int64(*l.Key)})
 		}
 		b := backend(p.Name)
 		all = append(all, source{b, s.Watch(b).Run})

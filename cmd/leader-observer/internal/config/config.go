@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -80,8 +81,23 @@ type Postgres struct {
 
 // PostgresLock is an advisory lock by its key.
 type PostgresLock struct {
-	Name string `yaml:"name"`
-	Key  *int64 `yaml:"key"`
+	Name string       `yaml:"name"`
+	Key  *AdvisoryKey `yaml:"key"`
+}
+
+// AdvisoryKey is a key of pg_advisory_lock. It is read to the last digit: as a
+// number of YAML it may have gone through a float, and would be another lock.
+type AdvisoryKey int64
+
+// UnmarshalYAML reads digits, quoted or not.
+func (k *AdvisoryKey) UnmarshalYAML(node ast.Node) error {
+	t := node.GetToken()
+	n, err := strconv.ParseInt(t.Value, 10, 64)
+	if err != nil {
+		return fmt.Errorf("line %d: key %q is no integer of 64 bits; write the digits of the key, in quotes if a tool changes large numbers", t.Position.Line, t.Value)
+	}
+	*k = AdvisoryKey(n)
+	return nil
 }
 
 // Redis is a server whose keys are polled.

@@ -41,42 +41,45 @@ etcd:
 func TestWhatIsWrongIsNamedWithItsLineAndRemedy(t *testing.T) {
 	const ok = "redaction: {policy: raw}\n"
 	for name, c := range map[string]struct{ text, want string }{
-		"nothing":               {"", "redaction.policy: is not set; choose raw (names as they are), hash (with keyFile and keyID) or constant (one label for all)"},
-		"no policy":             {"kubernetes: [{}]", "redaction.policy: is not set; choose raw (names as they are), hash (with keyFile and keyID) or constant (one label for all)"},
-		"another policy":        {"kubernetes: [{}]\nredaction:\n  policy: plain", `line 3: redaction.policy: unknown policy "plain"; valid policies: raw, hash, constant`},
-		"a hash without a key":  {"redaction:\n  policy: hash", "line 2: redaction: hash needs keyFile and keyID, those of the programs that campaign"},
-		"a key without a hash":  {"redaction:\n  policy: raw\n  keyFile: x", "line 3: redaction.keyFile: has no use with the policy raw; remove it, or choose hash"},
-		"nothing to watch":      {ok, "nothing is watched; add kubernetes, etcd, postgres, redis, nats or zookeeper"},
-		"an unknown key":        {ok + "kubernets: []", `line 2, column 1: unknown field "kubernets"`},
-		"another type":          {ok + "kubernetes:\n  name: x", "line 3, column 7: mapping was used where sequence is expected"},
-		"a broken file":         {ok + "kubernetes: [", "line 2, column 13: sequence end token ']' not found"},
-		"an address":            {ok + "listen: 80\nkubernetes: [{}]", `line 2: listen: "80" is no address; write host:port, such as 127.0.0.1:9713`},
-		"a time before":         {ok + "forgetAfter: -1s\nkubernetes: [{}]", "line 2: forgetAfter: is below 0; 0 keeps locks whose record is gone for ever"},
-		"no locks":              {ok + "maxLocks: 0\nkubernetes: [{}]", "line 2: maxLocks: is 0; at least 1 lock needs a label"},
-		"two of a name":         {ok + "kubernetes:\n  - {}\n  - {}", `line 4: kubernetes[1]: the name "kubernetes" is taken by another backend; give each a name of its own`},
-		"two kinds of a name":   {ok + "kubernetes:\n  - {name: etcd}\netcd:\n  - {endpoints: [a], prefixes: [b]}", `line 5: etcd[0]: the name "etcd" is taken by another backend; give each a name of its own`},
-		"one name for all":      {ok + "kubernetes:\n  - lockName: x", `line 3: kubernetes[0].lockName: "x" lacks {name}, so that several leases would be one lock; use {namespace} and {name}`},
-		"names of all":          {ok + "kubernetes:\n  - lockName: '{name}'", `line 3: kubernetes[0].lockName: "{name}" lacks {namespace}, so that leases of one name would be one lock; add it, or name one namespace`},
-		"no endpoints":          {ok + "etcd:\n  - {prefixes: [a]}", "line 3: etcd[0].endpoints: is missing; name at least one, such as https://etcd:2379"},
-		"no prefixes":           {ok + "etcd:\n  - {endpoints: [a]}", "line 3: etcd[0].prefixes: is missing; name what elections and mutexes are below, such as /elections/"},
-		"an empty prefix":       {ok + "etcd:\n  - endpoints: [a]\n    prefixes:\n      - ''", "line 5: etcd[0].prefixes[0]: is empty, which is every key; name what elections are below"},
-		"half a certificate":    {ok + "etcd:\n  - {endpoints: [a], prefixes: [b], keyFile: k}", "line 3: etcd[0]: has one of certFile and keyFile; a client certificate needs both"},
-		"half a login":          {ok + "etcd:\n  - {endpoints: [a], prefixes: [b], username: k}", "line 3: etcd[0]: has one of username and passwordFile; both are needed"},
-		"no database":           {ok + "postgres:\n  - locks: []", "line 3: postgres[0].urlFile: is missing; name a file that has the URL, such as postgres://observer@db/app"},
-		"no advisory locks":     {ok + "postgres:\n  - urlFile: x", "line 3: postgres[0].locks: is missing; give each advisory lock a name and its key"},
-		"a lock without a key":  {ok + "postgres:\n  - urlFile: x\n    locks:\n      - name: x", "line 5: postgres[0].locks[0]: needs a name and a key, that of pg_advisory_lock(key)"},
-		"looks without a pause": {ok + "redis:\n  - address: a:1\n    keys: [x]\n    every: 1ms", "line 5: redis[0].every: is 1ms; look at most every 100ms"},
-		"no Redis":              {ok + "redis:\n  - keys: [x]", "line 3: redis[0].address: is missing; write host:port, such as redis:6379"},
-		"no keys":               {ok + "redis:\n  - address: a:1", "line 3: redis[0].keys: is missing; name the keys of the locks"},
-		"no NATS":               {ok + "nats:\n  - bucket: x", "line 3: nats[0].url: is missing; name a server, such as nats://nats:4222"},
-		"no bucket":             {ok + "nats:\n  - url: x", "line 3: nats[0].bucket: is missing; name the key-value bucket of the locks"},
-		"no ZooKeeper":          {ok + "zookeeper:\n  - paths: [/x]", "line 3: zookeeper[0].servers: is missing; name at least one, such as zookeeper:2181"},
-		"no queues":             {ok + "zookeeper:\n  - servers: [x]", "line 3: zookeeper[0].paths: is missing; name the nodes below which candidates queue up"},
-		"no path":               {ok + "zookeeper:\n  - servers: [x]\n    paths:\n      - x/", `line 5: zookeeper[0].paths[0]: "x/" is no path of a node; begin with a slash, and end without one`},
-		"a short session":       {ok + "zookeeper:\n  - servers: [x]\n    paths: [/x]\n    timeout: 1ms", "line 5: zookeeper[0].timeout: is 1ms; a session lasts for at least 1s"},
-		"an alias":              {"a: &x {policy: raw}\nredaction: *x", "line 1: anchors and aliases are not supported; write the value out"},
-		"two documents":         {ok + "---\n" + ok, "the file has several documents; keep one"},
-		"a file without an end": {strings.Repeat("#", 1<<20+1), "the configuration is larger than 1048576 bytes"},
+		"nothing":                {"", "redaction.policy: is not set; choose raw (names as they are), hash (with keyFile and keyID) or constant (one label for all)"},
+		"no policy":              {"kubernetes: [{}]", "redaction.policy: is not set; choose raw (names as they are), hash (with keyFile and keyID) or constant (one label for all)"},
+		"another policy":         {"kubernetes: [{}]\nredaction:\n  policy: plain", `line 3: redaction.policy: unknown policy "plain"; valid policies: raw, hash, constant`},
+		"a hash without a key":   {"redaction:\n  policy: hash", "line 2: redaction: hash needs keyFile and keyID, those of the programs that campaign"},
+		"a key without a hash":   {"redaction:\n  policy: raw\n  keyFile: x", "line 3: redaction.keyFile: has no use with the policy raw; remove it, or choose hash"},
+		"nothing to watch":       {ok, "nothing is watched; add kubernetes, etcd, postgres, redis, nats or zookeeper"},
+		"an unknown key":         {ok + "kubernets: []", `line 2, column 1: unknown field "kubernets"`},
+		"another type":           {ok + "kubernetes:\n  name: x", "line 3, column 7: mapping was used where sequence is expected"},
+		"a broken file":          {ok + "kubernetes: [", "line 2, column 13: sequence end token ']' not found"},
+		"an address":             {ok + "listen: 80\nkubernetes: [{}]", `line 2: listen: "80" is no address; write host:port, such as 127.0.0.1:9713`},
+		"a time before":          {ok + "forgetAfter: -1s\nkubernetes: [{}]", "line 2: forgetAfter: is below 0; 0 keeps locks whose record is gone for ever"},
+		"no locks":               {ok + "maxLocks: 0\nkubernetes: [{}]", "line 2: maxLocks: is 0; at least 1 lock needs a label"},
+		"two of a name":          {ok + "kubernetes:\n  - {}\n  - {}", `line 4: kubernetes[1]: the name "kubernetes" is taken by another backend; give each a name of its own`},
+		"two kinds of a name":    {ok + "kubernetes:\n  - {name: etcd}\netcd:\n  - {endpoints: [a], prefixes: [b]}", `line 5: etcd[0]: the name "etcd" is taken by another backend; give each a name of its own`},
+		"one name for all":       {ok + "kubernetes:\n  - lockName: x", `line 3: kubernetes[0].lockName: "x" lacks {name}, so that several leases would be one lock; use {namespace} and {name}`},
+		"names of all":           {ok + "kubernetes:\n  - lockName: '{name}'", `line 3: kubernetes[0].lockName: "{name}" lacks {namespace}, so that leases of one name would be one lock; add it, or name one namespace`},
+		"no endpoints":           {ok + "etcd:\n  - {prefixes: [a]}", "line 3: etcd[0].endpoints: is missing; name at least one, such as https://etcd:2379"},
+		"no prefixes":            {ok + "etcd:\n  - {endpoints: [a]}", "line 3: etcd[0].prefixes: is missing; name what elections and mutexes are below, such as /elections/"},
+		"an empty prefix":        {ok + "etcd:\n  - endpoints: [a]\n    prefixes:\n      - ''", "line 5: etcd[0].prefixes[0]: is empty, which is every key; name what elections are below"},
+		"half a certificate":     {ok + "etcd:\n  - {endpoints: [a], prefixes: [b], keyFile: k}", "line 3: etcd[0]: has one of certFile and keyFile; a client certificate needs both"},
+		"half a login":           {ok + "etcd:\n  - {endpoints: [a], prefixes: [b], username: k}", "line 3: etcd[0]: has one of username and passwordFile; both are needed"},
+		"no database":            {ok + "postgres:\n  - locks: []", "line 3: postgres[0].urlFile: is missing; name a file that has the URL, such as postgres://observer@db/app"},
+		"no advisory locks":      {ok + "postgres:\n  - urlFile: x", "line 3: postgres[0].locks: is missing; give each advisory lock a name and its key"},
+		"a lock without a key":   {ok + "postgres:\n  - urlFile: x\n    locks:\n      - name: x", "line 5: postgres[0].locks[0]: needs a name and a key, that of pg_advisory_lock(key)"},
+		"a key with a point":     {ok + "postgres:\n  - urlFile: x\n    locks:\n      - {name: x, key: 1.5}", `line 5: key "1.5" is no integer of 64 bits; write the digits of the key, in quotes if a tool changes large numbers`},
+		"a key that was a float": {ok + "postgres:\n  - urlFile: x\n    locks:\n      - {name: x, key: 4.6e+18}", `line 5: key "4.6e+18" is no integer of 64 bits; write the digits of the key, in quotes if a tool changes large numbers`},
+		"a key of 65 bits":       {ok + "postgres:\n  - urlFile: x\n    locks:\n      - {name: x, key: 9223372036854775808}", `line 5: key "9223372036854775808" is no integer of 64 bits; write the digits of the key, in quotes if a tool changes large numbers`},
+		"looks without a pause":  {ok + "redis:\n  - address: a:1\n    keys: [x]\n    every: 1ms", "line 5: redis[0].every: is 1ms; look at most every 100ms"},
+		"no Redis":               {ok + "redis:\n  - keys: [x]", "line 3: redis[0].address: is missing; write host:port, such as redis:6379"},
+		"no keys":                {ok + "redis:\n  - address: a:1", "line 3: redis[0].keys: is missing; name the keys of the locks"},
+		"no NATS":                {ok + "nats:\n  - bucket: x", "line 3: nats[0].url: is missing; name a server, such as nats://nats:4222"},
+		"no bucket":              {ok + "nats:\n  - url: x", "line 3: nats[0].bucket: is missing; name the key-value bucket of the locks"},
+		"no ZooKeeper":           {ok + "zookeeper:\n  - paths: [/x]", "line 3: zookeeper[0].servers: is missing; name at least one, such as zookeeper:2181"},
+		"no queues":              {ok + "zookeeper:\n  - servers: [x]", "line 3: zookeeper[0].paths: is missing; name the nodes below which candidates queue up"},
+		"no path":                {ok + "zookeeper:\n  - servers: [x]\n    paths:\n      - x/", `line 5: zookeeper[0].paths[0]: "x/" is no path of a node; begin with a slash, and end without one`},
+		"a short session":        {ok + "zookeeper:\n  - servers: [x]\n    paths: [/x]\n    timeout: 1ms", "line 5: zookeeper[0].timeout: is 1ms; a session lasts for at least 1s"},
+		"an alias":               {"a: &x {policy: raw}\nredaction: *x", "line 1: anchors and aliases are not supported; write the value out"},
+		"two documents":          {ok + "---\n" + ok, "the file has several documents; keep one"},
+		"a file without an end":  {strings.Repeat("#", 1<<20+1), "the configuration is larger than 1048576 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse([]byte(c.text))
@@ -121,4 +124,16 @@ func TestThePageShowsEveryKey(t *testing.T) {
 		}
 	}
 	keys(reflect.TypeFor[Config]())
+}
+
+// A key is another lock if it loses its last digit.
+func TestAKeyIsReadToItsLastDigit(t *testing.T) {
+	for text, want := range map[string]AdvisoryKey{
+		"42": 42, "-42": -42, "0": 0, "4611686018427387905": 4611686018427387905, "'4611686018427387905'": 4611686018427387905, `"-9223372036854775808"`: -9223372036854775808,
+	} {
+		c, err := Parse([]byte("redaction: {policy: raw}\npostgres:\n  - {urlFile: x, locks: [{name: x, key: " + text + "}]}"))
+		if err != nil || *c.Postgres[0].Locks[0].Key != want {
+			t.Errorf("%s: %v, %v", text, c.Postgres, err)
+		}
+	}
 }
