@@ -34,6 +34,20 @@ type cluster struct {
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
+	c := newServer(t)
+	c.process = run(t, fmt.Sprintf(`
+redaction: {policy: raw}
+kubernetes:
+  - kubeconfig: %s
+    lockName: "{namespace}/{name}"
+`, c.kubeconfig(t, server.KubernetesToken)))
+	c.waitUntilReady(t)
+	return c
+}
+
+// newServer is a cluster that nothing observes yet.
+func newServer(t *testing.T) *cluster {
+	t.Helper()
 	s := start(t, "kube-apiserver")
 	config := &rest.Config{
 		Host: "https://" + s.Addresses()[0], BearerToken: server.KubernetesToken, QPS: -1,
@@ -43,26 +57,29 @@ func newCluster(t *testing.T) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "kubeconfig")
+	return &cluster{Server: s, clients: clients, config: config}
+}
+
+// kubeconfig writes a file for the bearer of that token.
+func (c *cluster) kubeconfig(t *testing.T, token string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "kubeconfig")
 	text := fmt.Sprintf(`apiVersion: v1
 kind: Config
 current-context: c
 contexts: [{name: c, context: {cluster: c, user: u}}]
 clusters: [{name: c, cluster: {server: %q, insecure-skip-tls-verify: true}}]
 users: [{name: u, user: {token: %q}}]
-`, config.Host, server.KubernetesToken)
+`, c.config.Host, token)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := run(t, fmt.Sprintf(`
-redaction: {policy: raw}
-kubernetes:
-  - kubeconfig: %s
-    lockName: "{namespace}/{name}"
-`, file))
-	c := &cluster{s, p, clients, config}
+	return file
+}
+
+func (p *process) waitUntilReady(t *testing.T) {
+	t.Helper()
 	eventually(t, "the observer is ready", func() bool { status, _, err := p.get("/readyz"); return err == nil && status == 200 })
-	return c
 }
 
 // script is a lease that a test writes as electors would.

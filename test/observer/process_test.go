@@ -62,8 +62,9 @@ type process struct {
 	url string
 }
 
-// run starts leader-observer with that configuration and waits until it listens.
-func run(t *testing.T, config string) *process {
+// run starts leader-observer with that configuration and variables, and waits
+// until it listens.
+func run(t *testing.T, config string, variables ...string) *process {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
@@ -71,7 +72,7 @@ func run(t *testing.T, config string) *process {
 	}
 	p := &process{Cmd: exec.Command(binary, "--config", file, "--listen", "127.0.0.1:0")}
 	p.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	p.Env = append(os.Environ(), "KUBECONFIG=", "KUBERNETES_SERVICE_HOST=")
+	p.Env = append(append(os.Environ(), "KUBECONFIG=", "KUBERNETES_SERVICE_HOST="), variables...)
 	stderr, err := p.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

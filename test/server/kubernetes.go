@@ -52,7 +52,7 @@ func startKubernetes() (Server, error) {
 				"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port="+port,
 				"--service-account-issuer=https://"+address, "--service-account-key-file="+key,
 				"--service-account-signing-key-file="+key, "--token-auth-file="+tokens,
-				"--authorization-mode=AlwaysAllow", "--service-cluster-ip-range=10.0.0.0/24",
+				"--authorization-mode=RBAC", "--service-cluster-ip-range=10.0.0.0/24",
 				"--disable-admission-plugins=ServiceAccount", "--endpoint-reconciler-type=none")
 		},
 	})
