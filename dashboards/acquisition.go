@@ -43,7 +43,7 @@ func (q queries) outcomes() *timeseries.PanelBuilder {
 func (q queries) backendErrors() *timeseries.PanelBuilder {
 	t := q.cfg.Thresholds
 	window := duration(t.ErrorWindow)
-	return ranking(limitPanel(about{
+	return q.highest("locks", q.facts.ErrorShare(), ranking(limitPanel(about{
 		id: panel.BackendErrors, title: "Attempts that met a backend error, last " + window,
 		description: "Share of the attempts of each lock that failed because the backend could not be asked. The dashed lines are " +
 			"the alert's. All locks at once: the backend or the network. One lock: its settings or rights.",
@@ -51,11 +51,11 @@ func (q queries) backendErrors() *timeseries.PanelBuilder {
 		steps:   []dashboard.Threshold{base(green), from(t.ErrorShare, orange), from(t.ErrorShareCritical, red)},
 		targets: []target{{expr: q.most(q.facts.ErrorShare()), legend: q.legend}},
 	}), "max").
-		Min(0).AxisSoftMax(1)
+		Min(0).AxisSoftMax(1))
 }
 
 func (q queries) waiting() *timeseries.PanelBuilder {
-	return ranking(linePanel(about{
+	return q.highest("locks", q.facts.Waiting(), ranking(linePanel(about{
 		id: panel.Waiting, title: "Waiting for a lock",
 		description: "Age of the oldest attempt in flight. Standbys of a held lock that has a leader wait for as long as it leads and " +
 			"are left out. A line that climbs is a lock that no replica gets: its holder hangs, or the backend does.",
@@ -63,7 +63,7 @@ func (q queries) waiting() *timeseries.PanelBuilder {
 		steps:   plain(),
 		targets: []target{{expr: q.most(q.facts.Waiting()), legend: q.legend}},
 	}), "max").
-		Min(0)
+		Min(0))
 }
 
 func (q queries) acquireDuration() *timeseries.PanelBuilder {

@@ -28,7 +28,9 @@ type spaced struct {
 
 func (s spaced) Build() (dashboard.Panel, error) {
 	p, err := s.Builder.Build()
-	p.Interval = &s.interval
+	if p.Interval == nil {
+		p.Interval = &s.interval
+	}
 	return p, err
 }
 
@@ -68,8 +70,11 @@ func (q queries) board(p page) *dashboard.DashboardBuilder {
 	for i, l := range c.Scope.Labels {
 		b.WithVariable(q.scopeVariable(l, c.Scope.Labels[:i]))
 	}
-	b.WithVariable(q.labelVariable(c.Scope.Holder, c.Scope.Labels,
-		"Narrows the panels that show single replicas. Panels about a lock as a whole always look at all replicas."))
+	if q.oneLock {
+		b.WithVariable(q.labelVariable(c.Scope.Holder, c.Scope.Labels,
+			"Narrows the panels that show single replicas: the table of replicas, who led when, why terms ended, which replicas are "+
+				"scraped, fencing tokens, and work after the lock was lost. All others look at all replicas."))
+	}
 	for _, a := range q.annotations() {
 		b.Annotation(a)
 	}

@@ -118,15 +118,20 @@ func statPanel(a about) *stat.PanelBuilder {
 		TextMode(common.BigValueTextModeAuto)
 }
 
-// linePanel draws series over time.
-func linePanel(a about) *timeseries.PanelBuilder {
+// linePanel draws series over time. Grafana itself interrupts a line where a
+// step has no value; no panel sets a time of its own for that, which would
+// be wrong for shorter or longer steps.
+func linePanel(a about) *timeseries.PanelBuilder { return floatingPanel(a).AxisSoftMin(0) }
+
+// floatingPanel is a linePanel of values that are far from 0 and close to each
+// other.
+func floatingPanel(a about) *timeseries.PanelBuilder {
 	return describe(timeseries.NewPanelBuilder(), a).
 		Legend(common.NewVizLegendOptionsBuilder().
 			ShowLegend(true).DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom)).
 		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending)).
 		ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdPaletteClassicByName)).
-		DrawStyle(common.GraphDrawStyleLine).LineWidth(1).FillOpacity(0).ShowPoints(common.VisibilityModeAuto).
-		AxisSoftMin(0)
+		DrawStyle(common.GraphDrawStyleLine).LineWidth(1).FillOpacity(0).ShowPoints(common.VisibilityModeAuto)
 }
 
 // limitPanel is a linePanel that draws its thresholds.
@@ -136,9 +141,10 @@ func limitPanel(a about) *timeseries.PanelBuilder {
 }
 
 // barPanel draws events: a bar says that something happened, no bar that
-// nothing did. The legend begins with those who had the most.
-func barPanel(a about) *timeseries.PanelBuilder {
-	return ranking(linePanel(a), "max").DrawStyle(common.GraphDrawStyleBars).FillOpacity(60)
+// nothing did. Its steps are not shorter than the window of a rate, so that one
+// event makes one bar. The legend begins with those who had the most.
+func (q queries) barPanel(a about) *timeseries.PanelBuilder {
+	return ranking(linePanel(a), "max").DrawStyle(common.GraphDrawStyleBars).FillOpacity(60).Interval(q.eventWindow())
 }
 
 // ranking gives a panel of many series a legend that scrolls and begins with

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,6 +39,9 @@ func TestRecordedQueriesReadAtMostOneSeriesPerLockAndReplica(t *testing.T) {
 func TestDirectQueriesThatReadMoreAreKnown(t *testing.T) {
 	got := map[string]float64{}
 	for where, expr := range decoded(t, overview(t)).expressions() {
+		if strings.HasSuffix(where, "query "+partRef) {
+			continue // asked once, at the end, of what another query asks at each step
+		}
 		if n := seriesPerReplica(t, Default(), expr); n > 1 {
 			got[where] = n
 		}

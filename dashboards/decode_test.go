@@ -19,14 +19,11 @@ type board struct {
 }
 
 type boardPanel struct {
-	ID      int
-	Type    string
-	Title   string
-	Targets []struct {
-		RefID   string `json:"refId"`
-		Expr    string
-		Instant bool
-	}
+	ID              int
+	Type            string
+	Title           string
+	Targets         []boardTarget
+	Interval        string
 	Transformations []struct{ ID string }
 	FieldConfig     struct {
 		Overrides []struct {
@@ -35,6 +32,13 @@ type boardPanel struct {
 		}
 	}
 	raw any
+}
+
+type boardTarget struct {
+	RefID   string `json:"refId"`
+	Expr    string
+	Legend  string `json:"legendFormat"`
+	Instant bool
 }
 
 func decoded(t *testing.T, out []byte) board {

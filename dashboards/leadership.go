@@ -26,7 +26,7 @@ func (q queries) leadership() row {
 }
 
 func (q queries) holderTimeline() *statetimeline.PanelBuilder {
-	return timelinePanel(about{
+	b := timelinePanel(about{
 		id: panel.HolderTimeline, title: "Who led when",
 		description: "One line per lock and replica that led. In a healthy held lock one green stretch follows another without a gap and " +
 			"without an overlap. Overlaps shorter than a scrape cannot be seen here: look at the overruns and at the fencing token. " +
@@ -40,6 +40,11 @@ func (q queries) holderTimeline() *statetimeline.PanelBuilder {
 	}).
 		Mappings([]dashboard.ValueMapping{words(says{0, "standby", unseen}, says{1, "leads", green}), several("", green)}).
 		PerPage(24)
+	if q.oneLock {
+		return b
+	}
+	_, moved := q.moves()
+	return partly(b, timelineLocks, "most moved", "locks", moved)
 }
 
 // endLabel is what a line of a timeline shows of its lock.
@@ -68,7 +73,7 @@ func (q queries) readable(e query.Expr) query.Expr {
 }
 
 func (q queries) holders() *timeseries.PanelBuilder {
-	return ranking(linePanel(about{
+	return q.highest("locks", q.facts.Claims(), ranking(linePanel(about{
 		id: panel.Holders, title: "Leaders claimed",
 		description: "Replicas that hold each lock. 0 is normal for a lock taken for single runs. Red points are a lock with " +
 			"more leaders than its elector allows: two replicas do the same work.",
@@ -83,11 +88,11 @@ func (q queries) holders() *timeseries.PanelBuilder {
 		// A line would join two splits into one.
 		OverrideByQuery("Crowded", []dashboard.DynamicConfigValue{
 			fixed(red), property("custom.drawStyle", "points"), property("custom.pointSize", 8),
-		})
+		}))
 }
 
 func (q queries) transitions() *timeseries.PanelBuilder {
-	return colored(barPanel(about{
+	return colored(q.barPanel(about{
 		id: panel.Transitions, title: "Terms gained and ended",
 		description: "Terms gained upwards, terms ended downwards by cause, over all locks shown. A held lock should show only " +
 			"roll-outs: more is flapping. lost, expired, gave_up and release_failed are ends that no one asked for. A fencing token that went back means that " +
@@ -110,12 +115,12 @@ func (q queries) transitions() *timeseries.PanelBuilder {
 
 func (q queries) fencingToken() *timeseries.PanelBuilder {
 	token := q.replicas.ByHolder("max", q.replicas.Metric(catalog.FencingToken))
-	return ranking(linePanel(about{
+	return ranking(floatingPanel(about{
 		id: panel.FencingToken, title: "Fencing token",
 		description: "The token of the last term of each replica. It only grows: the highest is the leader's, and storage that checks " +
 			"tokens refuses the others. A red point is a token that went back: the backend lost its memory, and fenced storage will " +
 			"refuse the new leader. Some backends have no token.",
-		unit: units.Short, noValue: "this elector has no token", width: 12, height: 8,
+		unit: units.NoUnit, noValue: "this elector has no token", width: 12, height: 8,
 		steps: plain(),
 		targets: []target{
 			{ref: "Token", expr: token, legend: q.replicaLegend()},
@@ -128,11 +133,11 @@ func (q queries) fencingToken() *timeseries.PanelBuilder {
 		})
 }
 
-// endings says why terms ended. A bar stands where the term ended, within a
-// scrape.
+// endings says why terms ended. A bar stands where the term ended, within its
+// step.
 func (q queries) endings() *timeseries.PanelBuilder {
 	ended := query.By("sum", []string{"cause", q.cfg.Scope.Holder}, query.Over("increase", q.replicas.Metric(catalog.TermsEnded), rateInterval))
-	return barPanel(about{
+	return q.barPanel(about{
 		id: panel.Endings, title: "Why terms ended",
 		description: "released: given back. expired: left to its lease on purpose. lost: taken away, or the session ended. gave_up: the elector " +
 			"stopped while its lease still ran. canceled: stopped without giving the lock back. release_failed: the backend was not told. " +

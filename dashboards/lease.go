@@ -2,7 +2,6 @@ package dashboards
 
 import (
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
-	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/heatmap"
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
@@ -24,7 +23,7 @@ func (q queries) leases() row {
 }
 
 func (q queries) leaseHeadroom() *timeseries.PanelBuilder {
-	return ranking(limitPanel(about{
+	return q.lowest("locks", q.facts.LeaseLeft(), ranking(limitPanel(about{
 		id: panel.Headroom, title: "Lease left",
 		description: "Time until the lease of the present term ends, as a share of the lease; the least of each lock. Renewals make a " +
 			"saw-tooth. Below the upper line the next hiccup loses the lock. Below 0 the lease is over: another replica may lead already.",
@@ -32,9 +31,7 @@ func (q queries) leaseHeadroom() *timeseries.PanelBuilder {
 		steps:   q.leaseSteps(),
 		targets: []target{{expr: q.shortest(q.facts.LeaseLeft()), legend: q.legend}},
 	}), "min").
-		Max(1).
-		// A lock that was free for a while has no lease to draw a line over.
-		InsertNulls(common.BoolOrFloat64{Float64: cog.ToPtr(300_000.0)})
+		Max(1))
 }
 
 // shortest keeps the locks that came closest to the end of their lease in the
@@ -83,7 +80,7 @@ func (q queries) leaseUsage() *heatmap.PanelBuilder {
 }
 
 func (q queries) leaseOverruns() *timeseries.PanelBuilder {
-	return barPanel(about{
+	return q.highest("locks", q.facts.Overruns(rateInterval), q.barPanel(about{
 		id: panel.Overruns, title: "Near and past the end of the lease",
 		description: "Uses of a lease that took more than 80 % of it, and in red terms that ran past its end. A term past its end " +
 			"worked without protection for a while: make the work shorter, the lease longer, or renew earlier.",
@@ -95,7 +92,7 @@ func (q queries) leaseOverruns() *timeseries.PanelBuilder {
 		},
 	}).
 		OverrideByQuery("Near", []dashboard.DynamicConfigValue{fixed(orange)}).
-		OverrideByQuery("Past", []dashboard.DynamicConfigValue{fixed(red)})
+		OverrideByQuery("Past", []dashboard.DynamicConfigValue{fixed(red)}))
 }
 
 func (q queries) renewals() *timeseries.PanelBuilder {

@@ -65,6 +65,9 @@ func (p liveServer) wantData(t *testing.T, out []byte, locks []string) {
 			continue
 		}
 		empty++
+		if strings.HasSuffix(where, ", query "+partRef) {
+			continue // there are few locks
+		}
 		if !slices.ContainsFunc(mayBeEmpty, func(e string) bool { return strings.HasPrefix(where, e) }) {
 			t.Errorf("%s has no data", where)
 		}
@@ -76,7 +79,7 @@ func (p liveServer) wantData(t *testing.T, out []byte, locks []string) {
 var mayBeEmpty = []string{
 	"variable cluster", "variable namespace",
 	`panel "Without a leader", query Firing`, `panel "Too many leaders", query Firing`, `panel "Works without lock"`,
-	`panel "Locks, the worst first", query More`, `panel "Alerts firing"`, `panel "Failover time and overlap"`, `panel "Held by"`,
+	`panel "Alerts firing"`, `panel "Failover time and overlap"`, `panel "Held by"`,
 	`panel "Leaders claimed", query Crowded`,
 	`panel "Lease left now"`, `panel "Locks", query Leader`, `panel "Locks", query Headroom`, `panel "Locks", query Left`,
 	`panel "Replicas", query Headroom`,

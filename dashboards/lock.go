@@ -102,9 +102,9 @@ func (q queries) lockInstrumentation() row {
 func (q queries) scraped() *statetimeline.PanelBuilder {
 	by := append(q.locks.TargetLabels(), q.cfg.Scope.Holder)
 	worst := query.By("min", by, overAllShown("min_over_time", q.replicas.Up()))
-	up := query.Op(query.By("max", by, q.replicas.Up()), "and "+query.On(by),
-		query.Call("bottomk", query.Number(drawnReplicas), q.scrapedTargets(worst)))
-	return timelinePanel(about{
+	all := q.scrapedTargets(worst)
+	up := query.Op(query.By("max", by, q.replicas.Up()), "and "+query.On(by), query.Call("bottomk", query.Number(drawnReplicas), all))
+	return partly(timelinePanel(about{
 		id: panel.Scraped, title: "Replicas scraped",
 		description: "Whether Prometheus reaches the replicas of the services that have this lock. While one cannot be reached, it is " +
 			"unknown whether it leads: its last values are not shown. Of many replicas, those that were down are shown first. On push " +
@@ -114,7 +114,7 @@ func (q queries) scraped() *statetimeline.PanelBuilder {
 		targets: []target{{expr: sortedBy(up, q.cfg.Scope.Holder), legend: q.replicaLegend()}},
 	}).
 		Mappings([]dashboard.ValueMapping{words(says{0, "down", red}, says{1, "up", green})}).
-		PerPage(drawnReplicas)
+		PerPage(drawnReplicas+1), drawnReplicas, "worst", "replicas", all)
 }
 
 // drawnReplicas is how many replicas a panel over time tells apart.

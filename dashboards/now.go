@@ -126,10 +126,10 @@ func (q queries) leaders() *stat.PanelBuilder {
 		steps: plain(),
 		targets: []target{
 			{expr: q.ranked("topk", tiles, q.located(q.facts.State())), legend: q.legend},
-			{ref: "More", expr: query.Op(query.Op(countAll(q.facts.Active()), "-", query.Number(tiles)), ">", query.Number(0)), legend: "more locks: see the table"},
+			{ref: partRef, expr: query.Op(query.Op(countAll(q.facts.Active()), "-", query.Number(tiles)), ">", query.Number(0)), legend: "more locks: see the table"},
 		},
 	}).
-		OverrideByQuery("More", []dashboard.DynamicConfigValue{property("mappings", []dashboard.ValueMapping{}), fixed(unseen)}).
+		OverrideByQuery(partRef, []dashboard.DynamicConfigValue{property("mappings", []dashboard.ValueMapping{}), fixed(unseen)}).
 		Mappings([]dashboard.ValueMapping{stateWords()}).
 		WithOverride(dashboard.MatcherConfig{Id: "byRegexp", Options: ".*"}, []dashboard.DynamicConfigValue{
 			property("links", []any{q.lockLink("${__field.labels."+catalog.LockName.Name()+":percentencode}", "${__field.labels."+whereLabel+"}")}),

@@ -25,7 +25,8 @@ type queries struct {
 	// locks sees all replicas: what concerns a lock as a whole must not
 	// change when one replica is picked.
 	locks query.Scope
-	// replicas sees the replicas that were picked.
+	// replicas sees the replicas that were picked; on the overview, where none
+	// can be, all of them.
 	replicas query.Scope
 	// facts are what is asked about locks, of all replicas.
 	facts query.Facts
@@ -91,6 +92,9 @@ func (q queries) scoped() (queries, error) {
 		q.facts.AlertMatchers = append(q.facts.AlertMatchers, q.chosen(l))
 	}
 	q.replicas = q.locks
+	if !q.oneLock {
+		return q, nil
+	}
 	picked := q.chosen(scope.Holder)
 	q.replicas.Matchers = append(slices.Clone(q.locks.Matchers), picked)
 	q.replicas.TargetMatchers = append(slices.Clone(q.locks.TargetMatchers), picked)
@@ -199,11 +203,7 @@ func notAll() query.Matcher { return query.MatchesNot(query.NoLabel, "$"+catalog
 // that no line comes and goes.
 func (q queries) movedMost() query.Expr {
 	if q.facts.Recorded {
-		won := func(m ...query.Matcher) query.Expr {
-			return q.locks.By("sum", overAllShown("sum_over_time", q.facts.Recording(q.facts.RecordedWon(), m...)))
-		}
-		held := won(query.Equal("mode", catalog.ModeHold.String()))
-		return q.firstMoved(q.replicas.ByHolder("max", q.replicas.Recording(query.RecordedLeading)), held, won())
+		return q.firstMoved(q.replicas.ByHolder("max", q.replicas.Recording(query.RecordedLeading)))
 	}
 	active := q.replicas.Metric(catalog.Active)
 	led := query.Op(overAllShown("max_over_time", active), ">", query.Number(0))
@@ -211,14 +211,26 @@ func (q queries) movedMost() query.Expr {
 	if q.oneLock {
 		return shown
 	}
-	moves := q.locks.By("sum", overAllShown("changes", q.locks.Metric(catalog.Active)))
-	isHeld := q.locks.By("max", q.locks.Metric(catalog.ElectorInfo, query.Equal("mode", catalog.ModeHold.String()))+" @ end()")
-	return q.firstMoved(shown, query.Op(moves, "and", isHeld), moves)
+	return q.firstMoved(shown)
 }
 
-// firstMoved keeps the locks with the most moves, held ones first. All of them
-// are counted at the end of the range, so that it is done once.
-func (q queries) firstMoved(e, held, all query.Expr) query.Expr {
+// moves is how often the leadership of each lock moved in the range shown, of
+// the locks that are held and of all. It is the same at each step.
+func (q queries) moves() (held, all query.Expr) {
+	if q.facts.Recorded {
+		won := func(m ...query.Matcher) query.Expr {
+			return q.locks.By("sum", overAllShown("sum_over_time", q.facts.Recording(q.facts.RecordedWon(), m...)))
+		}
+		return won(query.Equal("mode", catalog.ModeHold.String())), won()
+	}
+	all = q.locks.By("sum", overAllShown("changes", q.locks.Metric(catalog.Active)))
+	isHeld := q.locks.By("max", q.locks.Metric(catalog.ElectorInfo, query.Equal("mode", catalog.ModeHold.String()))+" @ end()")
+	return query.Op(all, "and", isHeld), all
+}
+
+// firstMoved keeps the locks with the most moves, held ones first.
+func (q queries) firstMoved(e query.Expr) query.Expr {
+	held, all := q.moves()
 	first := query.Op(held, "+", query.Number(1e6))
 	return query.Op(e, "and "+query.On(q.locks.Labels), q.ranked("topk", timelineLocks, query.Op(first, "or", all)))
 }

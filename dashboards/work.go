@@ -22,7 +22,7 @@ func (q queries) work() row {
 }
 
 func (q queries) execution() *timeseries.PanelBuilder {
-	return ranking(linePanel(about{
+	return q.highest("locks", q.facts.RunAverage(rateInterval), ranking(linePanel(about{
 		id: panel.Execution, title: "Duration of runs against the lease",
 		description: "The average duration of runs of each lock; the dashed red line is its lease. Whether a single run came near its lease " +
 			"is exact in the panels about leases. Held leaderships are left out." + q.whyNoQuantile(),
@@ -33,7 +33,7 @@ func (q queries) execution() *timeseries.PanelBuilder {
 		Min(0).
 		OverrideByQuery("Lease", []dashboard.DynamicConfigValue{
 			fixed(red), property("custom.lineStyle", map[string]any{"fill": "dash", "dash": []int{10, 10}}),
-		})
+		}))
 }
 
 func (q queries) runs() []target {
@@ -53,13 +53,13 @@ func (q queries) whyNoQuantile() string {
 }
 
 func (q queries) failures() *timeseries.PanelBuilder {
-	return barPanel(about{
+	return q.highest("locks", q.facts.Failures(catalog.FailedWithError.String(), rateInterval), q.barPanel(about{
 		id: panel.Failures, title: "Failed runs",
 		description: "Guarded bodies that returned an error or panicked. The lock did its part: look at the work itself.",
 		unit:        units.Short, noValue: "no data", width: 8, height: 8,
 		steps:   plain(),
 		targets: q.failuresByCause(),
-	})
+	}))
 }
 
 // failuresByCause asks for each cause by itself, so that no query reads more
@@ -76,7 +76,7 @@ func (q queries) failuresByCause() []target {
 func (q queries) workAfterLoss() *timeseries.PanelBuilder {
 	picked := q.facts
 	picked.Scope = q.replicas
-	return barPanel(about{
+	return q.highest("replicas", picked.WorkAfterLoss(rateInterval), q.barPanel(about{
 		id: panel.WorkAfterLoss, title: "Work after the lock was lost",
 		description: "Time that guarded bodies ran after another replica could lead, by replica. Anything above 0 can be work done twice: " +
 			"the body must stop when its context ends, and writes should carry the fencing token.",
@@ -86,7 +86,7 @@ func (q queries) workAfterLoss() *timeseries.PanelBuilder {
 			expr:   q.most(picked.WorkAfterLoss(rateInterval)),
 			legend: q.replicaLegend(),
 		}},
-	})
+	}))
 }
 
 func (q queries) working() *timeseries.PanelBuilder {

@@ -1,0 +1,115 @@
+package dashboards
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+
+	"github.com/leaderscope/leaderscope/internal/panel"
+)
+
+// axes are the settings of a panel over time that can make it lie.
+type axes struct {
+	DrawStyle              string
+	SpanNulls, InsertNulls any
+	AxisSoftMin            *float64
+}
+
+func axesOf(t *testing.T, p boardPanel) axes {
+	t.Helper()
+	raw, err := json.Marshal(p.raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var of struct {
+		FieldConfig struct {
+			Defaults struct{ Custom axes }
+		}
+	}
+	if err := json.Unmarshal(raw, &of); err != nil {
+		t.Fatal(err)
+	}
+	return of.FieldConfig.Defaults.Custom
+}
+
+// Grafana interrupts a line where a step has no value. A time set for that in
+// a panel is wrong for other steps: shorter gaps are drawn over, and of longer
+// steps nothing but points is left.
+func TestNoPanelDrawsOverAGap(t *testing.T) {
+	eachBoard(t, func(t *testing.T, _ string, _ Config, out []byte) {
+		for _, p := range decoded(t, out).Panels {
+			a := axesOf(t, p)
+			for _, setting := range []any{a.SpanNulls, a.InsertNulls} {
+				if setting != nil && setting != false {
+					t.Errorf("panel %q: spanNulls %v, insertNulls %v", p.Title, a.SpanNulls, a.InsertNulls)
+				}
+			}
+		}
+	})
+}
+
+// Lines begin at 0, but for the numbers of terms, which are far from it and
+// differ by one.
+func TestLinesBeginAtZero(t *testing.T) {
+	eachBoard(t, func(t *testing.T, _ string, _ Config, out []byte) {
+		for _, p := range decoded(t, out).Panels {
+			if p.Type != "timeseries" {
+				continue
+			}
+			a := axesOf(t, p)
+			if got := a.AxisSoftMin != nil && *a.AxisSoftMin == 0; got == (p.ID == panel.FencingToken) {
+				t.Errorf("panel %q begins at 0: %v", p.Title, got)
+			}
+		}
+	})
+}
+
+// A window of a rate holds four scrapes. With shorter steps one event would be
+// in the windows of several, and make a bar in each.
+func TestOneEventMakesOneBar(t *testing.T) {
+	eachBoard(t, func(t *testing.T, _ string, cfg Config, out []byte) {
+		bars := 0
+		for _, p := range decoded(t, out).Panels {
+			want := duration(cfg.Scope.ScrapeInterval)
+			if p.Type == "row" {
+				continue
+			}
+			if axesOf(t, p).DrawStyle == "bars" {
+				want = duration(rateScrapes * cfg.Scope.ScrapeInterval)
+				bars++
+			}
+			if p.Interval != want {
+				t.Errorf("panel %q steps by %s, want %s", p.Title, p.Interval, want)
+			}
+		}
+		if bars == 0 {
+			t.Error("no panel draws bars")
+		}
+	})
+}
+
+// A variable that changes nothing on a page is not offered there, and one that
+// changes a part says which.
+func TestTheReplicaVariableIsThereWhereItActs(t *testing.T) {
+	eachBoard(t, func(t *testing.T, name string, cfg Config, out []byte) {
+		b := decoded(t, out)
+		var narrowed []string
+		for _, p := range b.Panels {
+			if slices.ContainsFunc(p.Targets, func(target boardTarget) bool { return strings.Contains(target.Expr, "$"+cfg.Scope.Holder) }) {
+				narrowed = append(narrowed, p.Title)
+			}
+		}
+		var want []string
+		offered := slices.ContainsFunc(b.sdk.Templating.List, func(v dashboard.VariableModel) bool { return v.Name == cfg.Scope.Holder })
+		if name == "lock" {
+			want = []string{"Replicas", "Who led when", "Why terms ended", "Replicas scraped", "Fencing token", "Work after the lock was lost"}
+		}
+		if diff := cmp.Diff(want, narrowed); diff != "" || offered != (name == "lock") {
+			t.Errorf("the variable is offered: %v; panels that heed it (-want +got):\n%s", offered, diff)
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package dashboards
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/leaderscope/leaderscope/internal/panel"
+)
+
+// parts are the panels of the overview that leave out locks, and what they say
+// of 20 locks on two replicas each.
+var parts = map[int]string{
+	panel.Leaders:        "more locks: see the table",
+	panel.HolderTimeline: "the 8 most moved of 20 locks",
+	panel.Holders:        "the 12 highest of 20 locks",
+	panel.BackendErrors:  "the 12 highest of 20 locks",
+	panel.Waiting:        "the 12 highest of 20 locks",
+	panel.Headroom:       "the 12 lowest of 20 locks",
+	panel.Overruns:       "the 12 highest of 20 locks",
+	panel.Execution:      "the 12 highest of 20 locks",
+	panel.Failures:       "the 12 highest of 20 locks",
+	panel.WorkAfterLoss:  "the 12 highest of 20 replicas",
+}
+
+func TestAPanelOfAPartSaysHowManyThereAre(t *testing.T) {
+	b := decoded(t, overview(t))
+	for id, want := range parts {
+		if got := b.panel(id).part(t, lively(20)); got != want {
+			t.Errorf("panel %q says %q of 20 locks, want %q", b.panel(id).Title, got, want)
+		}
+	}
+}
+
+func TestAPanelOfAllDoesNotSpeakOfAPart(t *testing.T) {
+	b := decoded(t, overview(t))
+	for id := range parts {
+		n := drawnLocks
+		if id == panel.HolderTimeline {
+			n = timelineLocks
+		}
+		if got := b.panel(id).part(t, lively(n)); got != "" {
+			t.Errorf("panel %q of %d locks says %q", b.panel(id).Title, n, got)
+		}
+	}
+}
+
+// A panel that leaves something out is in the table above, or ranks what is
+// beside its matter.
+func TestEveryPanelOfAPartIsKnown(t *testing.T) {
+	ranked := regexp.MustCompile(`(top|bottom)k ?\( ?\d\d`)
+	eachBoard(t, func(t *testing.T, name string, _ Config, out []byte) {
+		for _, p := range decoded(t, out).Panels {
+			for _, target := range p.Targets {
+				says := p.expr(partRef) != ""
+				if ranked.MatchString(target.Expr) && !says && target.RefID != "Regressed" {
+					t.Errorf("panel %q, query %s leaves something out and does not say so", p.Title, target.RefID)
+				}
+			}
+			if _, known := parts[p.ID]; p.expr(partRef) != "" && !known && p.ID != panel.Scraped {
+				t.Errorf("panel %q speaks of a part and is in no test", p.Title)
+			}
+		}
+	})
+}
+
+// The replicas of one lock may be many too.
+func TestScrapedReplicasAreCounted(t *testing.T) {
+	out, err := Lock(Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	scraped := decoded(t, out).panel(panel.Scraped)
+	for n, want := range map[int]string{drawnReplicas: "", drawnReplicas + 1: "the 12 worst of 13 replicas"} {
+		crowd := lock{name: "x", mode: "hold", active: [2]string{on, off}, more: map[string]string{}}
+		for i := range n {
+			// Replicas of one name in different namespaces are different ones.
+			crowd.more[fmt.Sprintf("up|,namespace=\"n%d\"", i)] = on
+			crowd.more[fmt.Sprintf("leader_attempts_total|,namespace=\"n%d\"", i)] = on
+		}
+		if got := scraped.part(t, []lock{crowd}); got != want {
+			t.Errorf("of %d replicas it says %q, want %q", n, got, want)
+		}
+	}
+}
+
+// part is what a panel says of what it leaves out; nothing where it shows all.
+func (p boardPanel) part(t *testing.T, locks []lock) string {
+	t.Helper()
+	i := slices.IndexFunc(p.Targets, func(target boardTarget) bool { return target.RefID == partRef })
+	result := vector(t, allChosen(p.Targets[i].Expr), locks...)
+	switch {
+	case !p.Targets[i].Instant:
+		t.Errorf("panel %q counts at each step: a legend for each number", p.Title)
+	case len(result) > 1:
+		t.Errorf("panel %q says %d things", p.Title, len(result))
+	case len(result) == 1:
+		return strings.ReplaceAll(p.Targets[i].Legend, "{{of}}", result[0].Metric.Get(ofLabel))
+	}
+	return ""
+}
+
+// lively are locks that every panel has something to show of.
+func lively(n int) []lock {
+	var all []lock
+	for i := range n {
+		l := lock{name: fmt.Sprintf("l%d", i), mode: "run", active: [2]string{on, off}, more: merged(backendErrors("0+1x40"), usage("0x20 1x20", "0x40"))}
+		maps.Copy(l.more, map[string]string{
+			"leader_lease_duration_seconds": "15x40", "leader_lease_headroom_seconds": "9x40", "leader_lease_overruns_total": "0+1x40",
+			"leader_pending_age_seconds": "600x40", "leader_work_after_loss_seconds_total": "0+1x40",
+			`leader_work_after_loss_seconds_total|,pod="b"`:  "0x40",
+			`leader_execution_failures_total|,cause="error"`: "0+1x40",
+			"leader_execution_duration_seconds_count":        "0+1x40", "leader_execution_duration_seconds_sum": "0+2x40",
+		})
+		all = append(all, l)
+	}
+	return all
+}
