@@ -65,11 +65,21 @@ func (q queries) readable(e query.Expr) query.Expr {
 		return e
 	}
 	name := catalog.LockName.Name()
-	family := q.locks.By("topk", "1, "+q.facts.Families())
-	each := query.On(append(slices.Clone(q.locks.Labels), q.cfg.Scope.Holder))
-	named := query.Op(query.Op(e, "* "+query.On(q.locks.Labels)+" group_left ("+query.FamilyLabel+")", family), "or "+each, e)
+	named := query.Op(e, "* "+query.On(q.locks.Labels)+" group_left ("+query.FamilyLabel+")", q.families())
 	whole := query.Call("label_replace", named, query.Text(endLabel), query.Text("$1"), query.Text(name), query.Text("(.+)"))
 	return query.Call("label_replace", whole, query.Text(endLabel), query.Text("…$1"), query.Text(name), query.Text(".{9,}(.{6})"))
+}
+
+// families is 1 for each lock of the range shown, with its family where one was
+// named. It is the same at each step.
+func (q queries) families() query.Expr {
+	named := q.locks.Metric(catalog.ElectorInfo, query.Unequal(query.FamilyLabel, ""))
+	if q.facts.Recorded {
+		named = q.facts.Recording(query.RecordedFamily)
+	}
+	with := query.By("max", append(slices.Clone(q.locks.Labels), query.FamilyLabel), overAllShown("last_over_time", named))
+	_, every := q.moves()
+	return query.Op(q.locks.By("topk", "1, "+with), "or "+query.On(q.locks.Labels), q.locks.By("group", every))
 }
 
 func (q queries) holders() *timeseries.PanelBuilder {
