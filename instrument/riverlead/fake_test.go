@@ -22,9 +22,11 @@ type table struct {
 	elected  time.Time
 	expires  time.Time
 	err      error
-	ahead    time.Duration // of the server's clock
-	way      time.Duration // of a look to the server, and back
-	scramble int           // of the way, in ms
+	untimed  error           // instead of the time
+	last     context.Context // of the last query
+	ahead    time.Duration   // of the server's clock
+	way      time.Duration   // of a look to the server, and back
+	scramble int             // of the way, in ms
 	queries  []string
 }
 
@@ -80,6 +82,7 @@ func (c connection) QueryContext(ctx context.Context, query string, _ []driver.N
 		c.x.way = time.Duration(c.x.scramble) * time.Millisecond
 	}
 	way := c.x.way / 2
+	c.x.last = ctx
 	c.x.mu.Unlock()
 	if !wait(ctx, way) {
 		return nil, ctx.Err()
@@ -88,7 +91,9 @@ func (c connection) QueryContext(ctx context.Context, query string, _ []driver.N
 	defer c.x.mu.Unlock()
 	c.x.queries = append(c.x.queries, query)
 	switch {
-	case c.x.err != nil:
+	case c.x.untimed != nil && asksTime:
+		return nil, c.x.untimed
+	case c.x.err != nil && (c.x.err != errNoTable || !asksTime): // without the table the server still knows the time
 		return nil, c.x.err
 	case asksTime:
 		return &rows{{c.x.now()}}, nil

@@ -59,12 +59,12 @@ func (f *follower) endOf(row riverdriver.Leader, left time.Duration, asked time.
 func (f *follower) lastLook(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, f.every)
 	defer cancel()
-	row, left, err := f.read(ctx)
-	if err != nil || row.LeaderID == f.id && left > 0 {
-		f.e.ObserveNotLeading(context.Canceled)
-		return
+	row, _, err := f.read(ctx)
+	cause := instrument.ErrReleased
+	if err != nil || row.LeaderID == f.id {
+		cause = context.Canceled
 	}
-	f.e.ObserveNotLeading(instrument.ErrReleased)
+	f.e.ObserveNotLeading(cause)
 }
 
 // read returns River's row and how long its lease runs, on the clock that wrote
@@ -75,10 +75,10 @@ func (f *follower) read(ctx context.Context) (row riverdriver.Leader, left time.
 		return row, 0, failed(err)
 	}
 	leader, err := f.database.LeaderGetElectedLeader(ctx, &riverdriver.LeaderGetElectedLeaderParams{Schema: f.schema})
-	switch {
-	case errors.Is(err, rivertype.ErrNotFound):
-		return row, 0, nil
-	case err != nil:
+	if errors.Is(err, rivertype.ErrNotFound) {
+		leader, err = &riverdriver.Leader{}, nil
+	}
+	if err != nil {
 		return row, 0, failed(err)
 	}
 	return *leader, leader.ExpiresAt.Sub(now), nil

@@ -46,6 +46,13 @@ func Lease(length time.Duration) Option { return func(o *options) { o.lease = le
 // It returns an error for arguments that make no sense, and for a client
 // whose database is not PostgreSQL. With a nil election it does nothing.
 func Observe[TTx any](ctx context.Context, e *instrument.Election, client *river.Client[TTx], opts ...Option) error {
+	if client == nil {
+		return errors.New("leaderscope: river: the client is nil")
+	}
+	return observe(ctx, e, client, client.Stopped(), opts) // read here: Start writes it
+}
+
+func observe[TTx any](ctx context.Context, e *instrument.Election, client *river.Client[TTx], stopped <-chan struct{}, opts []Option) error {
 	o := options{DefaultInterval, DefaultLease}
 	for _, option := range opts {
 		if option != nil {
@@ -53,8 +60,6 @@ func Observe[TTx any](ctx context.Context, e *instrument.Election, client *river
 		}
 	}
 	switch {
-	case client == nil:
-		return errors.New("leaderscope: river: the client is nil")
 	case o.every <= 0:
 		return fmt.Errorf("leaderscope: river: Interval(%v), want more than 0", o.every)
 	case o.lease <= 0:
@@ -70,7 +75,7 @@ func Observe[TTx any](ctx context.Context, e *instrument.Election, client *river
 	f := &follower{
 		e: e, database: driver.GetExecutor(), id: client.ID(), schema: client.Schema(), options: o,
 	}
-	go f.follow(ctx, client.Stopped()) // read here: Start writes it
+	go f.follow(ctx, stopped)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
 	"go.uber.org/goleak"
 
 	"github.com/leaderscope/leaderscope/instrument"
@@ -124,6 +125,28 @@ func TestARow(t *testing.T) {
 			func(t *testing.T) electtest.Series { return won(t).With(left(1 * s)) },
 		},
 		{
+			"the server's clock jumps ahead by no more than a second, and nothing shows it", func(x *table) { x.elect("me") },
+			func(x *table) { x.change(func(x *table) { x.ahead = s }) }, 9 * s,
+			func(t *testing.T) electtest.Series { return won(t).With(left(6 * s)) },
+		},
+		{
+			"the server's clock jumps ahead by more than a second", func(x *table) { x.elect("me") },
+			func(x *table) { x.change(func(x *table) { x.ahead = s + ms }) }, 9 * s,
+			func(t *testing.T) electtest.Series { return won(t).With(left(5*s - ms)) },
+		},
+		{
+			"the lease ends in the instant of a look", func(x *table) { x.elect("me") },
+			func(x *table) { x.change(func(x *table) { x.expires = x.now().Add(s) }) }, 9 * s,
+			func(t *testing.T) electtest.Series { return won(t).With(lost(4 * s)) },
+		},
+		{
+			"the lease ends just after a look, and the next one shows it", func(x *table) { x.elect("me") },
+			func(x *table) { x.change(func(x *table) { x.expires = x.now().Add(s + 1) }) }, 9 * s,
+			func(t *testing.T) electtest.Series {
+				return won(t).With(lost(6 * s)).With(electtest.Series{"leader_lease_overruns_total": 1})
+			},
+		},
+		{
 			"another client took over", func(x *table) { x.elect("me") }, func(x *table) { x.elect("other") }, 9 * s,
 			func(t *testing.T) electtest.Series { return won(t).With(lost(4 * s)) },
 		},
@@ -170,6 +193,14 @@ func TestARow(t *testing.T) {
 			func(t *testing.T) electtest.Series { return failedLooks(t, 2, "backend_error", 0) },
 		},
 		{
+			"a server that does not know the time", func(x *table) { x.elect("me"); x.change(func(x *table) { x.untimed = errNoTable }) }, func(*table) {}, 3 * s,
+			func(t *testing.T) electtest.Series { return failedLooks(t, 2, "unknown", 0) },
+		},
+		{
+			"a server with an answer that says nothing of itself", func(x *table) { x.change(func(x *table) { x.err = sqlState("55P03") }) }, func(*table) {}, 3 * s,
+			func(t *testing.T) electtest.Series { return failedLooks(t, 2, "unknown", 0) },
+		},
+		{
 			"a server that shuts down", func(x *table) { x.change(func(x *table) { x.err = sqlState("57P01") }) }, func(*table) {}, 3 * s,
 			func(t *testing.T) electtest.Series { return failedLooks(t, 2, "backend_error", 0) },
 		},
@@ -193,6 +224,59 @@ func TestARow(t *testing.T) {
 			time.Sleep(20 * s)
 		})
 	}
+}
+
+func TestAClientThatStops(t *testing.T) {
+	ended := func(cause string, after time.Duration) electtest.Series {
+		return electtest.Series{
+			"leader_active": 0, `leader_terms_ended_total{cause="` + cause + `"}`: 1,
+			"leader_execution_duration_seconds_count": 1, "leader_execution_duration_seconds_sum": after.Seconds(),
+		}
+	}
+	released := ended("released", 3*s).With(expect.Released("ok")).With(expect.Used(15*s, 3*s))
+	for _, c := range []struct {
+		name  string
+		stops func(x *table) // at 3 s, a second after the second look
+		want  electtest.Series
+		ended error // of the last look
+	}{
+		{"it has resigned", func(x *table) { x.elect("") }, released, context.Canceled},
+		{"it has resigned, and another client leads", func(x *table) { x.elect("other") }, released, context.Canceled},
+		{"it could not resign", func(*table) {}, ended("canceled", 3*s), context.Canceled},
+		{"it could not resign, and its lease has run out", func(x *table) { x.change(func(x *table) { x.expires = x.now() }) }, ended("canceled", 3*s), context.Canceled},
+		{"the last look fails", func(x *table) { x.change(func(x *table) { x.err = errNoTable }) }, ended("canceled", 3*s), context.Canceled},
+		{"the last look is not answered", func(x *table) { x.change(func(x *table) { x.way = time.Hour }) }, ended("canceled", 5*s), context.DeadlineExceeded},
+	} {
+		expect.Bubble(t, c.name, func(t *testing.T) {
+			x, m, stopped := &table{}, expect.Middleware(t), make(chan struct{})
+			x.elect("me")
+			if err := riverlead.ObserveUntil(t.Context(), m.Election(expect.Lock, hold...), x.client(t, "me", ""), stopped); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(3 * s)
+			c.stops(x)
+			close(stopped)
+			time.Sleep(9 * s)
+			expect.Whole(t, m, "after the stop", won(t).With(c.want))
+			if x.last.Err() != c.ended {
+				t.Errorf("the context of the last look: %v", x.last.Err())
+			}
+		})
+	}
+	expect.Bubble(t, "it is not observed any more", func(t *testing.T) {
+		x, m, stopped := &table{}, expect.Middleware(t), make(chan struct{})
+		x.elect("me")
+		ctx, stop := context.WithCancel(t.Context())
+		if err := riverlead.ObserveUntil(ctx, m.Election(expect.Lock, hold...), x.client(t, "me", ""), stopped); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * s)
+		stop()
+		synctest.Wait()
+		close(stopped)
+		time.Sleep(s)
+		expect.Whole(t, m, "after the stop", won(t).With(left(11*s)))
+	})
 }
 
 func TestAWrongSchemaIsLoggedOnce(t *testing.T) {
@@ -264,6 +348,7 @@ func TestArgumentsThatMakeNoSense(t *testing.T) {
 		{"no client", nil, nil, "client is nil"},
 		{"no interval", client, []riverlead.Option{riverlead.Interval(0)}, "Interval(0s)"},
 		{"a negative lease", client, []riverlead.Option{riverlead.Lease(-s)}, "Lease(-1s)"},
+		{"no lease", client, []riverlead.Option{riverlead.Lease(0)}, "Lease(0s)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if err := riverlead.Observe(t.Context(), e, c.client, c.opts...); err == nil || !strings.Contains(err.Error(), c.wants) {
@@ -273,9 +358,34 @@ func TestArgumentsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-func TestANilElectionIsNotLookedAt(t *testing.T) {
+// lite is the driver of another database.
+type lite struct{ *riverdatabasesql.Driver }
+
+func (lite) DatabaseName() string { return "sqlite" }
+
+func TestADatabaseThatCannotBeAskedIsRefused(t *testing.T) {
 	x := &table{}
-	if err := riverlead.Observe(t.Context(), nil, x.client(t, "me", "")); err != nil || len(x.asked()) != 0 {
+	db := sql.OpenDB(x)
+	defer db.Close()
+	client, err := river.NewClient(lite{riverdatabasesql.New(db)}, &river.Config{ID: "me"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `leaderscope: river: the client's database is "sqlite"; only that of PostgreSQL can be asked how long the lease runs`
+	err = riverlead.Observe(t.Context(), expect.Middleware(t).Election(expect.Lock), client)
+	if err == nil || err.Error() != want || len(x.asked()) != 0 {
 		t.Errorf("%v, %q", err, x.asked())
 	}
+}
+
+func TestANilElectionIsNotLookedAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, stopped := &table{}, make(chan struct{})
+		close(stopped)
+		err := riverlead.ObserveUntil(t.Context(), nil, x.client(t, "me", ""), stopped, riverlead.Interval(1), riverlead.Lease(1))
+		synctest.Wait()
+		if err != nil || len(x.asked()) != 0 {
+			t.Errorf("%v, %q", err, x.asked())
+		}
+	})
 }
