@@ -92,8 +92,10 @@ func redisLock(locker gocron.Locker) bool {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	return strings.HasPrefix(t.PkgPath()+"/", "github.com/go-co-op/gocron-redis-lock/")
+	return strings.HasPrefix(t.PkgPath()+"/", redisLockModule)
 }
+
+var redisLockModule = "github.com/go-co-op/gocron-redis-lock/" // changed by tests, which do not link it
 
 // bare reports an error that wraps none: one that wraps its cause says more.
 func bare(err error) bool {

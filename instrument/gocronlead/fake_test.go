@@ -22,6 +22,8 @@ var (
 	errHeld   = errors.New("locker: held")
 	errDown   = errors.New("locker: down")
 	errFailed = errors.New("job failed")
+	// errNotObtained is the only error of gocron-redis-lock.
+	errNotObtained = errors.New("gocron: failed to obtain lock")
 )
 
 // locker is a gocron.Locker with one answer.
@@ -72,6 +74,14 @@ func (l *watched) Watch(ctx context.Context, k instrument.Sink) {
 		k.Lost(instrument.ErrSessionLost)
 	}
 }
+
+// noticed closes a channel when it is lost.
+type noticed struct {
+	held
+	lost chan struct{}
+}
+
+func (l *noticed) Lost() <-chan struct{} { return l.lost }
 
 // job is what a monitor is given.
 type job struct {

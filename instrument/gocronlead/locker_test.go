@@ -34,6 +34,10 @@ func ran(t *testing.T, opts ...instrument.ElectionOption) electtest.Series {
 
 func TestJobsUnderALock(t *testing.T) {
 	lease := electtest.Series{"leader_fencing_token": 7, "leader_fencing_token_regressions_total": 0, "leader_lease_duration_seconds": 10, "leader_lease_overruns_total": 0}
+	lost := electtest.Series{
+		`leader_terms_ended_total{cause="lost"}`: 1, `leader_terms_ended_total{cause="released"}`: 0,
+		"leader_work_after_loss_seconds_total": 2,
+	}
 	for _, c := range []struct {
 		name  string
 		lock  gocron.Lock
@@ -41,7 +45,7 @@ func TestJobsUnderALock(t *testing.T) {
 		skips bool  // it is not run after all
 		fails error // what gocron reports
 		// happens a second after the job has begun, which takes 3 s.
-		happens func(x gocron.SchedulerMonitor, l *watched)
+		happens func(x gocron.SchedulerMonitor, lost chan struct{})
 		during  electtest.Series
 		after   electtest.Series
 		unlock  error
@@ -64,18 +68,18 @@ func TestJobsUnderALock(t *testing.T) {
 		{name: "a job that is skipped after its lock was taken has not failed", lock: &held{}, skips: true, fails: errFailed},
 		{
 			name: "a failure of another job", lock: &held{},
-			happens: func(x gocron.SchedulerMonitor, _ *watched) {
+			happens: func(x gocron.SchedulerMonitor, _ chan struct{}) {
 				x.JobRunning(named("another"))
 				x.JobFailed(named("another"), errFailed)
 			},
 		},
 		{
 			name: "a lock that is lost while its job runs", lock: &watched{},
-			happens: func(_ gocron.SchedulerMonitor, l *watched) { close(l.lost) },
-			after: electtest.Series{
-				`leader_terms_ended_total{cause="lost"}`: 1, `leader_terms_ended_total{cause="released"}`: 0,
-				"leader_work_after_loss_seconds_total": 2,
-			},
+			happens: func(_ gocron.SchedulerMonitor, lost chan struct{}) { close(lost) }, after: lost,
+		},
+		{
+			name: "a lock that tells of its loss by a channel", lock: &noticed{},
+			happens: func(_ gocron.SchedulerMonitor, lost chan struct{}) { close(lost) }, after: lost,
 		},
 		{
 			name: "a job that takes longer than its lock", lock: &held{}, opts: []instrument.ElectionOption{instrument.LeaseDuration(2 * s)},
@@ -96,12 +100,14 @@ func TestJobsUnderALock(t *testing.T) {
 	} {
 		expect.Bubble(t, c.name, func(t *testing.T) {
 			m := expect.Middleware(t)
-			if l, ok := c.lock.(*fenced); ok {
+			lost := make(chan struct{}) // of this bubble
+			switch l := c.lock.(type) {
+			case *fenced:
 				l.end = time.Now().Add(10 * s)
-			}
-			watched, _ := c.lock.(*watched)
-			if watched != nil {
-				watched.lost = make(chan struct{}) // of this bubble
+			case *watched:
+				l.lost = lost
+			case *noticed:
+				l.lost = lost
 			}
 			k := gocronlead.Locker(m, &locker{lock: c.lock}, c.opts...)
 			x := k.Monitor(nil)
@@ -122,7 +128,7 @@ func TestJobsUnderALock(t *testing.T) {
 			expect.Whole(t, m, "while the job runs", during)
 			time.Sleep(s)
 			if c.happens != nil {
-				c.happens(x, watched)
+				c.happens(x, lost)
 			}
 			time.Sleep(2 * s)
 			if c.fails != nil {
@@ -236,6 +242,36 @@ func TestLocksThatAreNotWon(t *testing.T) {
 				"leader_attempts_total": 1, `leader_not_acquired_total{reason="` + c.reason + `"}`: 1,
 				"leader_acquire_duration_seconds_count": 1, "leader_acquire_duration_seconds_sum": 0,
 			}))
+		})
+	}
+}
+
+// redisLocker answers as that of gocron-redis-lock.
+type redisLocker struct{ err error }
+
+func (k *redisLocker) Lock(context.Context, string) (gocron.Lock, error) { return nil, k.err }
+
+func TestTheRedisLockerTellsNoReason(t *testing.T) {
+	defer gocronlead.SetRedisLockModule("github.com/leaderscope/leaderscope/instrument/gocronlead_test/")()
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		name   string
+		err    error
+		ctx    context.Context
+		reason string
+	}{
+		{"its only error", errNotObtained, t.Context(), "contended"},
+		{"its only error, in a scheduler that stops", errNotObtained, over, "canceled"},
+		{"an error that wraps a cause says more", fmt.Errorf("lock: %w", io.ErrUnexpectedEOF), t.Context(), "backend_error"},
+		{"and so does one that wraps several", errors.Join(io.ErrUnexpectedEOF, errDown), t.Context(), "backend_error"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := expect.Middleware(t)
+			if l, err := gocronlead.Locker(m, &redisLocker{c.err}).Lock(c.ctx, expect.Lock); l != nil || err != c.err {
+				t.Errorf("got %v, %v", l, err)
+			}
+			expect.Counters(t, m, electtest.Series{`leader_not_acquired_total{reason="` + c.reason + `"}`: 1, "leader_active": 0})
 		})
 	}
 }
