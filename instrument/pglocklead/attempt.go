@@ -96,7 +96,6 @@ func (s *sight) unchanged(version int64, lease time.Duration) bool {
 	defer s.mu.Unlock()
 	if s.since.IsZero() || s.version != version {
 		s.version, s.since = version, time.Now()
-		return false
 	}
 	return time.Since(s.since) > lease
 }

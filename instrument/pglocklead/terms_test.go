@@ -312,6 +312,30 @@ func TestHeartbeatsDoNotDependOnTelemetry(t *testing.T) {
 	})
 }
 
+// The holder of a lease may look at it before a term begins.
+func TestALockThatWasTakenBeforeItsTermBeginsIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, m := newTable(), expect.Middleware(t)
+		l, err := x.lock(t, expect.Lock).Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.steal(expect.Lock)
+		time.Sleep(lease / 2)
+		term, err := m.Election(expect.Lock).Acquire(t.Context(), electtest.Wins(l))
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-term.Context().Done()
+		if cause := context.Cause(term.Context()); !errors.Is(cause, pglock.ErrLockAlreadyReleased) || !errors.Is(cause, instrument.ErrLost) {
+			t.Errorf("the term's context ended with %v", cause)
+		}
+		if err := term.Release(t.Context()); !errors.Is(err, pglock.ErrLockAlreadyReleased) {
+			t.Errorf("release: %v", err)
+		}
+	})
+}
+
 func TestANilContextHasNoEnd(t *testing.T) {
 	for name, lock := range map[string]func(*table, testing.TB, string) instrument.Acquirer{"waiting": (*table).lock, "at once": (*table).tryLock} {
 		expect.Bubble(t, name, func(t *testing.T) {
