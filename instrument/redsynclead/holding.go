@@ -31,7 +31,7 @@ func (h *holding) lease(autoRenew bool) instrument.Lease {
 func (h *holding) renew(ctx context.Context) error {
 	return h.call(ctx, func() (bool, error) {
 		if h.returned {
-			return false, errOver
+			return false, nil
 		}
 		ok, err := h.ExtendContext(ctx)
 		if ok {
