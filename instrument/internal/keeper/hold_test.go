@@ -87,6 +87,28 @@ func (r *record) acquire(ctx context.Context, took time.Duration) (instrument.Le
 	return Hold(ctx, r, r.won, lease)
 }
 
+// A watcher that returns before its term has ended says that renewals cannot be
+// seen.
+func TestWatchLastsAsLongAsItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRecord(at(nil), at(nil), at(nil), at(nil))
+		l, err := r.acquire(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), lease)
+		defer cancel()
+		l.(instrument.Watcher).Watch(ctx, instrument.Sink{})
+		if lasted := time.Since(begun); lasted != lease {
+			t.Errorf("it lasted %v, want %v", lasted, lease)
+		}
+		if err := l.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestHeartbeats(t *testing.T) {
 	ok := at(nil)
 	for _, c := range []struct {
