@@ -163,6 +163,7 @@ func TestATryThatItsCallerGaveUpLeavesNoRecord(t *testing.T) {
 		if _, held := x.remaining(expect.Lock); held || x.sent != 3 {
 			t.Errorf("held: %v, after %d requests; want a look, a win and a release", held, x.sent)
 		}
+		x.checkLimits(t, 3)
 	})
 }
 
@@ -192,6 +193,7 @@ func TestTheLockOfAHolderThatDiedIsTakenOver(t *testing.T) {
 					if left := time.Until(l.(instrument.Expirer).Expiry()); left != lease {
 						t.Errorf("the lease runs for %v, want %v", left, lease)
 					}
+					x.checkLimits(t, 0)
 					if err := l.Release(t.Context()); err != nil {
 						t.Error(err)
 					}
@@ -205,6 +207,83 @@ func TestTheLockOfAHolderThatDiedIsTakenOver(t *testing.T) {
 			synctest.Wait()
 		})
 	}
+}
+
+func TestAWinBeginsTheTimeOfRefusalsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newTable()
+		lock := x.tryLock(t, expect.Lock)
+		refused := func() {
+			t.Helper()
+			asked := time.Now()
+			if _, err := lock.Acquire(t.Context()); !isRefused(err) || time.Since(asked) != 0 {
+				t.Errorf("%v after %v", err, time.Since(asked))
+			}
+		}
+		x.steal(expect.Lock)
+		refused()
+		x.remove(expect.Lock)
+		l, err := lock.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(2 * lease)
+		x.steal(expect.Lock)
+		refused()
+	})
+}
+
+func TestAServerThatFallsSilentWhileATryWatches(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		caller expect.Caller
+		is     func(error) bool
+		after  time.Duration
+		want   string
+	}{
+		{"the try is refused after two leases", expect.ForEver, isRefused, 2 * lease, "contended"},
+		{"the caller's deadline comes first", expect.Within(lease), is(context.DeadlineExceeded), lease, "timeout"},
+		{"the caller cancels", expect.Cancels(lease), is(context.Canceled), lease, "canceled"},
+	} {
+		expect.Bubble(t, c.name, func(t *testing.T) {
+			x, m := newTable(), expect.Middleware(t)
+			lock := x.tryLock(t, expect.Lock)
+			x.steal(expect.Lock)
+			if _, err := lock.Acquire(t.Context()); !isRefused(err) {
+				t.Fatal(err)
+			}
+			time.Sleep(lease + 1)
+			asked := time.Now()
+			time.AfterFunc(s/2, func() { x.mute() })
+			ctx, cancel := c.caller(t.Context())
+			defer cancel()
+			if _, err := m.Election(expect.Lock).Acquire(ctx, lock); !c.is(err) || time.Since(asked) != c.after {
+				t.Errorf("%v after %v", err, time.Since(asked))
+			}
+			expect.Whole(t, m, "afterwards", expect.Fresh(t).With(expect.NotAcquired(c.want, c.after)))
+		})
+	}
+}
+
+func TestALockIsGivenBackWhenTheHeartbeatAfterASlowWinFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, m := newTable(), expect.Middleware(t)
+		x.late = s
+		time.AfterFunc(3*s/2, func() { time.AfterFunc(5*s, x.mute()) }) // after the request that wins
+		ctx, cancel := context.WithTimeout(t.Context(), 5*s)
+		defer cancel()
+		if _, err := m.Election(expect.Lock).Acquire(ctx, x.lock(t, expect.Lock)); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired("timeout", 5*s)))
+		time.Sleep(5 * s)
+		if left, held := x.remaining(expect.Lock); held {
+			t.Errorf("no replica holds the lock, and it is taken for another %v", left)
+		}
+	})
 }
 
 // TestTriesOnALiveHolder counts the attempts that take long: they come more and

@@ -22,16 +22,32 @@ import (
 type table struct {
 	mu     sync.Mutex
 	rows   map[string]item
-	err    error         // of every request
-	silent chan struct{} // until it is closed no request is answered
-	late   time.Duration // of every answer
-	lost   int           // so many writes are done, and their answers lost
-	sent   int           // requests
+	err    error             // of every request
+	silent chan struct{}     // until it is closed no request is answered
+	late   time.Duration     // of every answer
+	lost   int               // so many writes are done, and their answers lost
+	sent   int               // requests
+	limits []context.Context // of the requests that have a limit
 }
 
 type item struct {
 	attributes map[string]types.AttributeValue
 	written    time.Time
+}
+
+// checkLimits expects that the limits of all requests ended with their answers.
+func (x *table) checkLimits(t *testing.T, atLeast int) {
+	t.Helper()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i, limit := range x.limits {
+		if limit.Err() != context.Canceled {
+			t.Errorf("the limit of request %d: %v", i, limit.Err())
+		}
+	}
+	if len(x.limits) < atLeast {
+		t.Errorf("%d requests have a limit, want %d", len(x.limits), atLeast)
+	}
 }
 
 func newTable() *table { return &table{rows: map[string]item{}} }
@@ -168,6 +184,9 @@ func (x *table) serve(ctx context.Context, writes bool, do func() error) error {
 	_ = ctx.Err() // a nil context panics, as in the SDK
 	x.mu.Lock()
 	x.sent++
+	if _, limited := ctx.Deadline(); limited {
+		x.limits = append(x.limits, ctx)
+	}
 	silent, failed, late := x.silent, x.err, x.late
 	lost := writes && x.lost > 0
 	if lost {

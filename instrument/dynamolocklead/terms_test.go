@@ -252,10 +252,11 @@ func TestHeartbeatsDoNotDependOnTelemetry(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.Election(expect.Lock).Forget()
-		time.Sleep(3 * lease)
+		time.Sleep(3*lease + s)
 		if _, held := x.remaining(expect.Lock); !held {
 			t.Error("the lock ran out when its series were forgotten")
 		}
+		x.checkLimits(t, 9)
 		if err := term.Release(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -264,23 +265,25 @@ func TestHeartbeatsDoNotDependOnTelemetry(t *testing.T) {
 }
 
 func TestNoHeartbeatIsSentOnceTheRecordIsGone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x, m := newTable(), expect.Middleware(t)
-		term, err := m.Election(expect.Lock).Acquire(t.Context(), x.lock(t, expect.Lock))
-		if err != nil {
-			t.Fatal(err)
-		}
-		x.remove(expect.Lock)
-		<-term.Context().Done()
-		x.change(func(x *table) { x.sent = 0 })
-		time.Sleep(lease)
-		x.change(func(x *table) {
-			if x.sent != 0 {
-				t.Errorf("%d requests after the term's end", x.sent)
+	for name, loses := range map[string]func(*table, string){"deleted": (*table).remove, "taken by another": (*table).steal} {
+		expect.Bubble(t, name, func(t *testing.T) {
+			x, m := newTable(), expect.Middleware(t)
+			term, err := m.Election(expect.Lock).Acquire(t.Context(), x.lock(t, expect.Lock))
+			if err != nil {
+				t.Fatal(err)
 			}
+			loses(x, expect.Lock)
+			<-term.Context().Done()
+			x.change(func(x *table) { x.sent = 0 })
+			time.Sleep(lease)
+			x.change(func(x *table) {
+				if x.sent != 0 {
+					t.Errorf("%d requests after the term's end", x.sent)
+				}
+			})
+			_ = term.Release(t.Context())
 		})
-		_ = term.Release(t.Context())
-	})
+	}
 }
 
 func TestAClientThatIsClosedEndsTheTermWithTheNextHeartbeat(t *testing.T) {
