@@ -63,7 +63,12 @@ from pg_locks l left join pg_stat_activity a on a.pid = l.pid
 where l.locktype = 'advisory' and l.granted and l.objsubid = 1 and l.mode = 'ExclusiveLock'
 	and l.database = (select oid from pg_database where datname = current_database())`
 
-func (s *Source) look(ctx context.Context, conn *pgx.Conn) error {
+// querier is what is asked of a connection.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+func (s *Source) look(ctx context.Context, conn querier) error {
 	rows, err := conn.Query(ctx, held)
 	if err != nil {
 		return fmt.Errorf("look: %w", err)

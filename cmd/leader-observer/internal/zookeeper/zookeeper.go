@@ -125,9 +125,16 @@ func (s *Source) tell(l look) {
 	s.backend.Lock(l.path).Sees(view)
 }
 
+// tree is what is asked of a connection.
+type tree interface {
+	ChildrenW(path string) ([]string, *zk.Stat, <-chan zk.Event, error)
+	ExistsW(path string) (bool, *zk.Stat, <-chan zk.Event, error)
+	Exists(path string) (bool, *zk.Stat, error)
+}
+
 // follow looks at a queue again whenever its nodes change. A queue that is not
 // there yet has no holder.
-func follow(ctx context.Context, conn *zk.Conn, p string, looks chan<- look) {
+func follow(ctx context.Context, conn tree, p string, looks chan<- look) {
 	for ctx.Err() == nil {
 		l := look{path: p}
 		nodes, _, changed, err := conn.ChildrenW(p)
