@@ -154,6 +154,9 @@ func (s *Source) sees(e jetstream.KeyValueEntry, live bool) {
 		return
 	}
 	if value := string(e.Value()); !k.there || value != k.value {
+		if k.there && k.began == 0 && live { // a new term, also of the same holder
+			k.lock.Sees(instrument.BackendView{State: instrument.BackendVacant})
+		}
 		k.value, k.began = value, 0
 		if live {
 			k.began = e.Revision()
