@@ -22,25 +22,29 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestWhatIsWrongIsSaidAndNothingIsWatched(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(file, []byte("redaction: {policy: plain}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := written(t, "redaction: {policy: plain}")
 	for name, c := range map[string]struct {
 		args []string
 		code int
 		want string
 	}{
-		"help":               {[]string{"--help"}, 0, "leader-observer watches who leads"},
-		"nothing":            {nil, 2, "redaction.policy: is not set; choose raw"},
-		"nothing to watch":   {[]string{"--redaction", "raw"}, 2, "nothing is watched; add kubernetes"},
-		"a bad file":         {[]string{"--config", file}, 2, `line 1: redaction.policy: unknown policy "plain"`},
-		"no file":            {[]string{"--config", "none.yaml"}, 2, "none.yaml"},
-		"a file and flags":   {[]string{"--config", file, "--kubernetes"}, 2, "are for use without --config"},
-		"an argument":        {[]string{"x"}, 2, `unexpected argument "x"`},
-		"an unknown flag":    {[]string{"--x"}, 2, "flag provided but not defined: -x"},
-		"a bad address":      {[]string{"--kubernetes", "--redaction", "raw", "--listen", "x"}, 2, `listen: "x" is no address`},
-		"a key that is gone": {[]string{"--config", hashed(t)}, 1, "no-such-key"},
+		"help":                       {[]string{"--help"}, 0, "leader-observer watches who leads"},
+		"nothing":                    {nil, 2, "redaction.policy: is not set; choose raw"},
+		"nothing to watch":           {[]string{"--redaction", "raw"}, 2, "nothing is watched; add kubernetes"},
+		"a bad file":                 {[]string{"--config", file}, 2, `line 1: redaction.policy: unknown policy "plain"`},
+		"no file":                    {[]string{"--config", "none.yaml"}, 2, "none.yaml"},
+		"a file and flags":           {[]string{"--config", file, "--kubernetes"}, 2, "are for use without --config"},
+		"an argument":                {[]string{"x"}, 2, `unexpected argument "x"`},
+		"an unknown flag":            {[]string{"--x"}, 2, "flag provided but not defined: -x"},
+		"a bad address":              {[]string{"--kubernetes", "--redaction", "raw", "--listen", "x"}, 2, `listen: "x" is no address`},
+		"a key that is gone":         {[]string{"--config", written(t, "redaction: {policy: hash, keyFile: no-such-key, keyID: k1}\nredis:\n  - {address: 'a:1', keys: [x]}\n")}, 1, "no-such-key"},
+		"no kubeconfig":              {[]string{"--config", raw(t, "kubernetes:\n  - {kubeconfig: no-such-file}\n")}, 1, `find the cluster of "kubernetes": stat no-such-file: no such file or directory; run in a pod, or name a kubeconfig`},
+		"no password of etcd":        {[]string{"--config", raw(t, "etcd:\n  - {endpoints: [a], prefixes: [/x/], username: u, passwordFile: no-such-file}\n")}, 1, `read the password of "etcd": open no-such-file`},
+		"no authority of etcd":       {[]string{"--config", raw(t, "etcd:\n  - {endpoints: [a], prefixes: [/x/], caFile: no-such-file}\n")}, 1, `read the authority of "etcd": open no-such-file`},
+		"an authority that is none":  {[]string{"--config", raw(t, "etcd:\n  - {endpoints: [a], prefixes: [/x/], caFile: "+file+"}\n")}, 1, `caFile of "etcd" has no certificate; give it in PEM`},
+		"a certificate that is none": {[]string{"--config", raw(t, "etcd:\n  - {endpoints: [a], prefixes: [/x/], certFile: "+file+", keyFile: "+file+"}\n")}, 1, `read the certificate of "etcd"`},
+		"no URL of PostgreSQL":       {[]string{"--config", raw(t, "postgres:\n  - {urlFile: no-such-file, locks: [{name: x, key: 1}]}\n")}, 1, `read a secret of "postgres": open no-such-file`},
+		"no password of Redis":       {[]string{"--config", raw(t, "redis:\n  - {address: 'a:1', keys: [x], passwordFile: no-such-file}\n")}, 1, `read a secret of "redis": open no-such-file`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stderr bytes.Buffer
@@ -59,10 +63,15 @@ func TestItPrintsItsVersion(t *testing.T) {
 	}
 }
 
-func hashed(t *testing.T) string {
+// raw writes a configuration that shows names as they are.
+func raw(t *testing.T, text string) (file string) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "config.yaml")
-	text := "redaction: {policy: hash, keyFile: no-such-key, keyID: k1}\netcd:\n  - endpoints: ['http://127.0.0.1:1']\n    prefixes: [/x/]\n"
+	return written(t, "redaction: {policy: raw}\n"+text)
+}
+
+func written(t *testing.T, text string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "config.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

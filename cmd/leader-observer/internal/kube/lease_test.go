@@ -1,9 +1,7 @@
 package kube
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,10 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/leaderscope/leaderscope/cmd/leader-observer/internal/observe"
+	"github.com/leaderscope/leaderscope/cmd/leader-observer/internal/observe/observetest"
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
-	"github.com/leaderscope/leaderscope/redact"
 )
 
 // fixture is a Source without a server: the test says what the server tells.
@@ -31,16 +28,13 @@ type fixture struct {
 
 func newFixture(t *testing.T, s Source, forget time.Duration) *fixture {
 	t.Helper()
-	m, err := instrument.New(instrument.WithRedactor(redact.Raw()), instrument.WithLogger(slog.New(slog.DiscardHandler)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := observetest.New(t, forget)
 	s.leases, s.ticked = map[string]*lease{}, time.Now()
-	s.backend = observe.New(observe.NewHealth(m, "k8s"), observe.Options{ForgetAfter: forget, Logger: slog.New(slog.DiscardHandler)})
+	s.backend = backend.Backend
 	if s.LockName == "" {
 		s.LockName = "{name}"
 	}
-	return &fixture{T: t, Source: &s, m: m}
+	return &fixture{T: t, Source: &s, m: backend.Middleware}
 }
 
 // object is a lease whose record was written just now.
@@ -86,9 +80,9 @@ func (f *fixture) shows(at string, want electtest.Series) {
 	got := electtest.Series{}
 	for key, v := range electtest.ReadBackend(f.m, "lock") {
 		switch key {
-		case `leader_backend_held{backend="k8s"}`, `leader_backend_terms_total{backend="k8s"}`, `leader_backend_vacant_seconds_total{backend="k8s"}`,
-			`leader_backend_handover_seconds_count{backend="k8s"}`, `leader_backend_handover_seconds_sum{backend="k8s"}`:
-			got[key[len("leader_backend_"):len(key)-len(`{backend="k8s"}`)]] = v
+		case `leader_backend_held{backend="b"}`, `leader_backend_terms_total{backend="b"}`, `leader_backend_vacant_seconds_total{backend="b"}`,
+			`leader_backend_handover_seconds_count{backend="b"}`, `leader_backend_handover_seconds_sum{backend="b"}`:
+			got[key[len("leader_backend_"):len(key)-len(`{backend="b"}`)]] = v
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -262,45 +256,5 @@ func TestWhichLeasesAreWatched(t *testing.T) {
 		if got := o.FieldSelector + " / " + o.LabelSelector; got != want {
 			t.Errorf("asks for %q, want %q", got, want)
 		}
-	}
-}
-
-func TestABackendIsTriedAgainMoreAndMoreSeldom(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, Source{}, 0)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-		defer cancel()
-		start, tries := time.Now(), 0
-		f.backend.Run(ctx, func(context.Context) error {
-			tries++
-			if up := electtest.ReadBackend(f.m, "")[`leader_backend_up{backend="k8s"}`]; up != 0 {
-				t.Errorf("up is %v before try %d", up, tries)
-			}
-			if tries == 1 {
-				f.backend.Up()
-			}
-			return context.DeadlineExceeded
-		})
-		if lasted := time.Since(start); tries < 20 || tries > 50 || lasted != 10*time.Minute {
-			t.Errorf("%d tries in %v", tries, lasted)
-		}
-	})
-}
-
-func TestABackendOfSeveralWatchesIsUpWhileAllAre(t *testing.T) {
-	f := newFixture(t, Source{}, 0)
-	h := observe.NewHealth(f.m, "several")
-	a, b := observe.New(h, observe.Options{}), observe.New(h, observe.Options{})
-	for _, c := range []struct {
-		does func()
-		want float64
-	}{{func() {}, 0}, {a.Up, 0}, {b.Up, 1}} {
-		c.does()
-		if up := electtest.ReadBackend(f.m, "")[`leader_backend_up{backend="several"}`]; up != c.want {
-			t.Errorf("up is %v, want %v", up, c.want)
-		}
-	}
-	if !a.Reached() || f.backend.Reached() {
-		t.Error("what was reached is not what answered")
 	}
 }
