@@ -29,7 +29,10 @@ func (b builder) annotations(d draft) map[string]string {
 		a["runbook_url"] = strings.TrimSuffix(b.RunbookBaseURL, "/") + "/" + Prefix + b.about.Alert + ".md"
 	}
 	uid := b.LockDashboardUID
-	if b.about.PerJob {
+	switch {
+	case b.about.Backends:
+		uid = b.BackendsDashboardUID
+	case b.about.PerJob:
 		uid = b.DashboardUID
 	}
 	if uid != "" {

@@ -32,6 +32,14 @@ func (c Config) slowest() model.Duration {
 	return max(c.ScrapeInterval, longestScrape)
 }
 
+// sample is the time between two samples as configured.
+func (c Config) sample() model.Duration {
+	if c.ScrapeInterval > longestSample { // refused, and no reason to refuse more
+		return 0
+	}
+	return c.ScrapeInterval
+}
+
 // fresh is how old the last sample of a series that is there may be.
 func (c Config) fresh() model.Duration { return c.slowest() * 5 / 4 }
 

@@ -55,6 +55,9 @@ type Config struct {
 	// LockDashboardUID is that of the dashboard of one lock, to which alerts
 	// about a lock lead; empty: no links to its panels.
 	LockDashboardUID string `yaml:"lockDashboardUID"`
+	// BackendsDashboardUID is that of the dashboard of what the backends say, to
+	// which alerts about that lead; empty: no links to its panels.
+	BackendsDashboardUID string `yaml:"backendsDashboardUID"`
 	// Alerts are the alerts' own knobs.
 	Alerts Alerts `yaml:"alerts"`
 }
@@ -86,6 +89,10 @@ type Alerts struct {
 	TokenRegressed TokenRegressed `yaml:"tokenRegressed"`
 	NoStandby      NoStandby      `yaml:"noStandby"`
 	AttemptStuck   AttemptStuck   `yaml:"attemptStuck"`
+
+	Vacant        Vacant        `yaml:"vacant"`
+	Impostor      Impostor      `yaml:"impostor"`
+	ObserverBlind ObserverBlind `yaml:"observerBlind"`
 
 	MetricsAbsent MetricsAbsent `yaml:"metricsAbsent"`
 	LockVanished  LockVanished  `yaml:"lockVanished"`
@@ -129,6 +136,8 @@ func Default() Config {
 		DashboardBaseURL: "",
 		DashboardUID:     panel.OverviewUID,
 		LockDashboardUID: panel.LockUID,
+
+		BackendsDashboardUID: panel.BackendsUID,
 	}
 	c.Alerts.each(func(_ string, a alert) { a.preset() })
 	return c

@@ -143,6 +143,15 @@ var detections = map[string]func(*detector){
 		k := d.Alerts.AttemptStuck
 		d.every(k.Interval, k.Firing, "the beginning of the attempt, where usual runs are shorter", time.Duration(k.Patience), time.Duration(k.Patience)+d.scrape, "standbys of a held lock")
 	},
+	"Vacant": func(d *detector) {
+		d.level(d.Alerts.Vacant.Firing, "the end of the lease or session", 0, 0, shorter+"; what lies between two looks at a backend that is polled")
+	},
+	"Impostor": func(d *detector) {
+		d.level(d.Alerts.Impostor.Firing, "the win of the other, or of the impostor if that is later", 0, 0, shorter+"; a process that does not say as whom it campaigns")
+	},
+	"ObserverBlind": func(d *detector) {
+		d.level(d.Alerts.ObserverBlind.Firing, "the last answer of the backend, or the last scrape of the observer", 0, 0, shorter)
+	},
 	"MetricsAbsent": func(d *detector) {
 		k := d.Alerts.MetricsAbsent
 		d.level(k.Critical.Firing, "the last target that goes", 0, 0, "a job that no sample was taken of")

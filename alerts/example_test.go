@@ -35,6 +35,9 @@ func ExampleRules() {
 	// LeaderElectionWorkAfterLoss critical 0s
 	// LeaderElectionTaskFailing warning 0s
 	// LeaderElectionTokenRegressed critical 0s
+	// LeaderElectionVacant critical 1m
+	// LeaderElectionImpostor critical 1m
+	// LeaderElectionObserverBlind warning 5m
 	// LeaderElectionMetricsAbsent critical 6m
 	// LeaderElectionMetricsAbsent warning 10m
 	// LeaderElectionLockVanished warning 10m

@@ -9,6 +9,7 @@ import (
 
 	"github.com/leaderscope/leaderscope/alerts/internal/alertmanager"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/query"
 )
 
 // Routing is the example of a route. Its receivers are those of the reader's
@@ -77,6 +78,11 @@ type cause struct {
 	acrossLocks bool
 	// sparesPages: it mutes what does not page.
 	sparesPages bool
+	// anyReporter: what it mutes may be reported by an observer, which has a job
+	// and a namespace of its own.
+	anyReporter bool
+	// ofBackend: it mutes what is said of its backend.
+	ofBackend bool
 }
 
 // causes are in the order in which a reader would look for them.
@@ -86,6 +92,12 @@ var causes = []cause{
 	// Where no replica leads, nothing is acquired, no job runs, and a standby would
 	// not help.
 	{alert: "NoLeader", paging: true, mutes: []string{"NoAcquisition", "JobOverdue", "NoStandby"}},
+	// The backend's view of the same.
+	{alert: "BackendErrors", paging: true, anyReporter: true, mutes: []string{"Vacant"}},
+	{alert: "BackendErrors", ofBackend: true, mutes: []string{"ObserverBlind"}},
+	{alert: "NoLeader", paging: true, anyReporter: true, mutes: []string{"Vacant"}},
+	// The one that says who should stop.
+	{alert: "Impostor", paging: true, mutes: []string{"SplitBrain", "Overlap"}},
 	// Two leaders that were paged about overlap too.
 	{alert: "SplitBrain", paging: true, mutes: []string{"Overlap"}},
 	// Where no attempt wins, no job runs.
@@ -93,7 +105,7 @@ var causes = []cause{
 	// Past the lease is worse than near it.
 	{alert: "LeaseExceeded", mutes: []string{"NearLease", "LowHeadroom"}},
 	// A job of which nothing is known has no locks either.
-	{alert: "MetricsAbsent", acrossLocks: true, mutes: []string{"LockVanished", "ScrapeFailing", "JobOverdue"}},
+	{alert: "MetricsAbsent", acrossLocks: true, mutes: []string{"LockVanished", "ScrapeFailing", "JobOverdue", "ObserverBlind"}},
 	// A standby that cannot be scraped may be there.
 	{alert: "ScrapeFailing", acrossLocks: true, mutes: []string{"LockVanished", "NoStandby"}},
 	// The leader may be on a target that is down: while that explains the
@@ -135,8 +147,13 @@ func (m muter) explained() []alertmanager.InhibitRule {
 		if c.paging {
 			r.Source = append(r.Source, m.severity(m.page))
 		}
-		if c.acrossLocks {
+		switch {
+		case c.acrossLocks:
 			r.Equal = m.where()
+		case c.anyReporter:
+			r.Equal = m.wherever()
+		case c.ofBackend:
+			r.Equal = append(notLock(m.wherever()), backendLabel)
 		}
 		if c.sparesPages {
 			r.Target = append(r.Target, fmt.Sprintf("%s!=%q", m.SeverityLabel, m.page))
@@ -147,8 +164,13 @@ func (m muter) explained() []alertmanager.InhibitRule {
 }
 
 // where are the labels of a job.
-func (m muter) where() []string {
-	return slices.DeleteFunc(slices.Clone(m.ScopeLabels), func(l string) bool { return l == catalog.LockName.Name() })
+func (m muter) where() []string { return notLock(m.ScopeLabels) }
+
+// wherever are the labels that an observer shares with what it observes.
+func (m muter) wherever() []string { return query.Scope{Labels: m.ScopeLabels}.AnyReporter() }
+
+func notLock(labels []string) []string {
+	return slices.DeleteFunc(slices.Clone(labels), func(l string) bool { return l == catalog.LockName.Name() })
 }
 
 func (m muter) severity(values ...string) string {
@@ -184,7 +206,7 @@ func (m muter) route(r Routing) alertmanager.Route {
 // byBackend groups the alerts of one backend, whichever jobs and namespaces
 // meet it.
 func (m muter) byBackend() []string {
-	return append([]string{labels.AlertName, backendLabel}, slices.DeleteFunc(m.where(), func(l string) bool { return l == "job" || l == "namespace" })...)
+	return append([]string{labels.AlertName, backendLabel}, notLock(m.wherever())...)
 }
 
 func receivers(r Routing) []alertmanager.Receiver {

@@ -160,6 +160,8 @@ type draft struct {
 	// interval is the time between evaluations; 0: that of the group.
 	interval model.Duration
 	variant  string
+	// ownBackend: the expression keeps the label that names the backend.
+	ownBackend bool
 }
 
 // every gives a rule an interval of its own, and tells it apart.
@@ -173,7 +175,7 @@ func (d draft) every(variant string, interval model.Duration) draft {
 const variantLabel = "variant"
 
 // backendLabel names the backend of a lock, so that routing can group by it.
-const backendLabel = "backend"
+const backendLabel = query.BackendLabel
 
 // finish adds what all rules have in common.
 func (b builder) finish(d draft) (Rule, error) {
@@ -187,7 +189,7 @@ func (b builder) finish(d draft) (Rule, error) {
 	if d.variant != "" {
 		labels[variantLabel] = d.variant
 	}
-	if !b.about.PerJob {
+	if !b.about.PerJob && !d.ownBackend {
 		labels[backendLabel] = b.backend()
 	}
 	return Rule{

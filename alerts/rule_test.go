@@ -116,7 +116,7 @@ func keepsOnly(matchers []*labels.Matcher, one string, others ...string) bool {
 }
 
 // ofJobs are the alerts that ask about a job, whatever its locks.
-var ofJobs = []string{"MetricsAbsent", "LockVanished", "ScrapeFailing", "LabelOverflow", "JobOverdue"}
+var ofJobs = []string{"MetricsAbsent", "LockVanished", "ScrapeFailing", "LabelOverflow", "JobOverdue", "ObserverBlind"}
 
 // presence are the alerts that ask whether a counter is there.
 var presence = []string{"Flapping", "NearLease", "LeaseExceeded", "TokenRegressed"}
@@ -183,6 +183,9 @@ func TestEveryAlertHasNameSeverityTextsAndLinks(t *testing.T) {
 		"LeaderElectionWorkAfterLoss/critical",
 		"LeaderElectionTaskFailing/warning",
 		"LeaderElectionTokenRegressed/critical",
+		"LeaderElectionVacant/critical",
+		"LeaderElectionImpostor/critical",
+		"LeaderElectionObserverBlind/warning",
 		"LeaderElectionMetricsAbsent/critical", "LeaderElectionMetricsAbsent/warning",
 		"LeaderElectionLockVanished/warning",
 		"LeaderElectionScrapeFailing/warning",

@@ -76,6 +76,16 @@ var texts = map[string][]string{
 	"P1": {
 		`AttemptStuck/warning [redis] An attempt to acquire lock x is stuck: An attempt of job a to acquire lock x has been waiting for 10m 30s, longer than the runs and waits of the last 6h explain. The lock is held by: i1. The lock is of family orders.`,
 	},
+	"X1": {
+		`Vacant/critical [kubernetes] No process holds lock ns/app: The backend kubernetes has named no live holder of lock ns/app for 1m. The work of the leader is not being done. Either no candidate runs, or none can reach the backend. Holders within the last 6h: h1. Reported by: o1.`,
+	},
+	"I4": {
+		`Impostor/critical [etcd] A process leads lock x, and the backend names another: Processes of job a that lead lock x although the backend names another holder: 1. Two processes may do the same work. Stop the one that the backend does not name. Leading: i1 i2. The backend names: h2. The lock is of family orders.`,
+		`SplitBrain/critical [etcd] Lock x has 2 leaders at once: Lock x of job a is claimed 2 times at once, more than its elector allows, and has been for about 2m15s. Work that the lock should keep apart may be done twice. Claimed by: i1 i2. The lock is of family orders.`,
+	},
+	"Y1": {
+		`ObserverBlind/warning [kubernetes] What the backend kubernetes says of its locks is not known: No process of job observer in namespace mon has been able to ask the backend kubernetes for 5m, or none that did is scraped any more. A lock without a leader is not noticed there. Locks that were watched there within the last 1h: 2.`,
+	},
 	"M9": {
 		`MetricsAbsent/critical [] No leader election metrics of job a, which led a lock: No replica of job a has exported leader_active for more than 6m, and one of them held a lock when it was last seen. If they are down, the work of the leader is not being done.`,
 		`MetricsAbsent/warning [] No leader election metrics of job a: No replica of job a has exported leader_active for more than 10m. Every other alert about its locks is blind: a lock without a leader would not be noticed.`,

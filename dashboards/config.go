@@ -45,6 +45,8 @@ type Config struct {
 	Title string `yaml:"title"`
 	// Lock is the dashboard of one lock.
 	Lock Identity `yaml:"lock"`
+	// Backends is the dashboard of what the backends say.
+	Backends Identity `yaml:"backends"`
 	// Tags help to find the dashboards; there may be none, but none is empty.
 	Tags []string `yaml:"tags"`
 	// Refresh is the time between two reloads in one unit, such as 30s, 5m or
@@ -134,6 +136,7 @@ func Default() Config {
 		UID:        panel.OverviewUID,
 		Title:      "Leader election / Overview",
 		Lock:       Identity{UID: panel.LockUID, Title: "Leader election / Lock"},
+		Backends:   Identity{UID: panel.BackendsUID, Title: "Leader election / Backends"},
 		Tags:       []string{"leaderscope", "leader-election"},
 		Refresh:    "30s",
 		From:       "now-3h",
@@ -170,15 +173,13 @@ func (c Config) Validate() error {
 	}
 	foreign := slices.DeleteFunc(slices.Clone(named), func(l string) bool { return slices.Contains(c.Scope.Labels, l) })
 	checks := append(c.Scope.checks(), c.timeChecks()...)
+	checks = append(checks, c.Lock.checks("lock", Identity{c.UID, c.Title})...)
+	checks = append(checks, c.Backends.checks("backends", Identity{c.UID, c.Title}, c.Lock)...)
 	return problems(append(checks,
 		check{"thresholds", c.Thresholds.valid(), "ratios must lie between 0 and 1, windows must be positive"},
 		check{"uid", uidPattern.MatchString(c.UID), fmt.Sprintf("%q is no uid; use 1 to 40 letters, digits, - and _", c.UID)},
 		check{"title", isTitle(c.Title), "must not be empty, Grafana refuses a dashboard without a title"},
 		check{"title", !variables.MatchString(c.Title), fmt.Sprintf(readsAsVariable, c.Title)},
-		check{"lock.title", !variables.MatchString(c.Lock.Title), fmt.Sprintf(readsAsVariable, c.Lock.Title)},
-		check{"lock.uid", uidPattern.MatchString(c.Lock.UID), fmt.Sprintf("%q is no uid; use 1 to 40 letters, digits, - and _", c.Lock.UID)},
-		check{"lock.uid", c.Lock.UID != c.UID, "is that of the overview; Grafana refuses two dashboards with one uid"},
-		check{"lock.title", isTitle(c.Lock.Title) && c.Lock.Title != c.Title, "must not be empty, nor the overview's"},
 		check{"tags", !slices.ContainsFunc(c.Tags, isBlank), "one of them is empty; take it out"},
 		check{"legend", slices.Contains(named, catalog.LockName.Name()), fmt.Sprintf("%q lacks {{lock_name}}, so that a reader could not tell locks apart; add it", c.Legend)},
 		check{"legend", c.Legend == "" || len(foreign) == 0, fmt.Sprintf("%q names %s, which scope.labels lacks; add it there, or take it out here", c.Legend, strings.Join(foreign, ", "))},
@@ -186,6 +187,21 @@ func (c Config) Validate() error {
 		check{"path", strings.HasPrefix(c.Path, "/") && !strings.ContainsFunc(c.Path, unicode.IsControl), fmt.Sprintf("%q is no absolute path; begin it with /", c.Path)},
 		check{"runbookURL", c.RunbookURL == "" || isWebURL(c.RunbookURL), fmt.Sprintf("%q is no web address; begin it with https:// or leave it empty", c.RunbookURL)},
 	))
+}
+
+// checks are those of a dashboard beside others.
+func (i Identity) checks(key string, others ...Identity) []check {
+	all := []check{
+		{key + ".title", !variables.MatchString(i.Title), fmt.Sprintf(readsAsVariable, i.Title)},
+		{key + ".title", isTitle(i.Title), "must not be empty, Grafana refuses a dashboard without a title"},
+		{key + ".uid", uidPattern.MatchString(i.UID), fmt.Sprintf("%q is no uid; use 1 to 40 letters, digits, - and _", i.UID)},
+	}
+	for _, o := range others {
+		all = append(all,
+			check{key + ".uid", i.UID != o.UID, fmt.Sprintf("%s is the uid of another dashboard, and Grafana refuses two with one uid; use another", i.UID)},
+			check{key + ".title", i.Title != o.Title, fmt.Sprintf("%q is the title of another dashboard; use another", i.Title)})
+	}
+	return all
 }
 
 func (c Config) legend() string {

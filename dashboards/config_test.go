@@ -33,10 +33,11 @@ func TestValidateNamesTheKeyThatCannotWork(t *testing.T) {
 		"a title of two lines":         {func(c *Config) { c.Title = "a\nb" }, "title: must not be empty, Grafana refuses a dashboard without a title"},
 		"a title with a variable":      {func(c *Config) { c.Title = "Locks of ${job}" }, `title: "Locks of ${job}" has what Grafana reads as a variable; write it without $name and [[name]]`},
 		"an older form of variables":   {func(c *Config) { c.Lock.Title = "Lock [[job]]" }, `lock.title: "Lock [[job]]" has what Grafana reads as a variable; write it without $name and [[name]]`},
-		"two dashboards of one uid":    {func(c *Config) { c.Lock.UID = c.UID }, "lock.uid: is that of the overview; Grafana refuses two dashboards with one uid"},
+		"two dashboards of one uid":    {func(c *Config) { c.Lock.UID = c.UID }, "lock.uid: leaderscope-overview is the uid of another dashboard, and Grafana refuses two with one uid; use another"},
 		"a uid of the lock's with /":   {func(c *Config) { c.Lock.UID = "a/b" }, `lock.uid: "a/b" is no uid; use 1 to 40 letters, digits, - and _`},
-		"two dashboards of one title":  {func(c *Config) { c.Lock.Title = c.Title }, "lock.title: must not be empty, nor the overview's"},
-		"no title of the lock's":       {func(c *Config) { c.Lock.Title = "" }, "lock.title: must not be empty, nor the overview's"},
+		"two dashboards of one title":  {func(c *Config) { c.Lock.Title = c.Title }, `lock.title: "Leader election / Overview" is the title of another dashboard; use another`},
+		"no title of the lock's":       {func(c *Config) { c.Lock.Title = "" }, "lock.title: must not be empty, Grafana refuses a dashboard without a title"},
+		"three dashboards, two uids":   {func(c *Config) { c.Backends.UID = c.Lock.UID }, "backends.uid: leaderscope-lock is the uid of another dashboard, and Grafana refuses two with one uid; use another"},
 		"a tag that is empty":          {func(c *Config) { c.Tags = []string{"a", ""} }, "tags: one of them is empty; take it out"},
 		"a start that is no time":      {func(c *Config) { c.From = "yesterday" }, `from: "yesterday" is no start of a time range; write it as now-3h or now-1d/d`},
 		"an end that is no time":       {func(c *Config) { c.To = "2026-01-01" }, `to: "2026-01-01" is no end of a time range; write it as now or now-1d/d`},
@@ -52,8 +53,8 @@ func TestValidateNamesTheKeyThatCannotWork(t *testing.T) {
 		"several at once": {func(c *Config) { c.Scope.Holder, c.UID, c.Timezone, c.Lock.UID = "a b", "a b", "Mars", "a/b" },
 			`scope.holder: "a b" is no label name; use the label that tells replicas apart, such as instance or pod` + "\n" +
 				`timezone: "Mars" is no time zone; use utc, browser, or a name such as Europe/Berlin` + "\n" +
-				`uid: "a b" is no uid; use 1 to 40 letters, digits, - and _` + "\n" +
-				`lock.uid: "a/b" is no uid; use 1 to 40 letters, digits, - and _`},
+				`lock.uid: "a/b" is no uid; use 1 to 40 letters, digits, - and _` + "\n" +
+				`uid: "a b" is no uid; use 1 to 40 letters, digits, - and _`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

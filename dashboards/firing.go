@@ -42,7 +42,7 @@ func (q queries) firingSince() query.Expr {
 // Labels that the rules give their alerts.
 const (
 	severityLabel = "severity"
-	backendLabel  = "backend"
+	backendLabel  = query.BackendLabel
 )
 
 func (q queries) firingHeadings() []heading {

@@ -26,6 +26,11 @@ func TestEveryPanelHasTheIdThatAlertsLinkTo(t *testing.T) {
 			panel.Execution, panel.Cadence, panel.Working, panel.Failures, panel.WorkAfterLoss,
 			panel.Instrumentation,
 		},
+		"backends": {
+			panel.Alerts, panel.BackendFree, panel.BackendWatched, panel.BackendImpostors, panel.BackendUp, panel.BackendPolling, panel.BackendLocks,
+			panel.BackendTimeline, panel.BackendVacancies, panel.BackendTerms, panel.BackendHandover, panel.BackendRenewAge,
+			panel.BackendReporters,
+		},
 	}
 	eachBoard(t, func(t *testing.T, name string, _ Config, out []byte) {
 		var got []int
@@ -50,6 +55,9 @@ func TestIdsNeverChange(t *testing.T) {
 		25: panel.Declared, 26: panel.Replicas, 27: panel.FencingToken, 28: panel.AcquireDuration, 29: panel.RenewalDuration,
 		30: panel.Cadence, 31: panel.Working, 32: panel.Scraped, 33: panel.Failover, 34: panel.Unseen, 35: panel.Unprotected,
 		36: panel.Alerts, 37: panel.AlertTimeline, 38: panel.Endings,
+		39: panel.BackendUp, 40: panel.BackendWatched, 41: panel.BackendFree, 42: panel.BackendLocks, 43: panel.BackendTimeline,
+		44: panel.BackendVacancies, 45: panel.BackendHandover, 46: panel.BackendTerms, 47: panel.BackendRenewAge, 48: panel.BackendPolling,
+		49: panel.BackendImpostors, 50: panel.BackendReporters,
 	}
 	for want, got := range ids {
 		if want != got && got != 0 {

@@ -17,7 +17,7 @@ type Object = kube.Object
 
 // Named is something made of one dashboard.
 type Named struct {
-	// Name is that of the dashboard's file, without its ending: overview or lock.
+	// Name is that of the dashboard's file, without its ending: overview, lock or backends.
 	Name string
 	Data []byte
 }
@@ -32,7 +32,11 @@ func All(cfg Config) ([]Named, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []Named{{"overview", overview}, {"lock", lock}}, nil
+	backends, err := Backends(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return []Named{{"overview", overview}, {"lock", lock}, {"backends", backends}}, nil
 }
 
 // each makes something of every dashboard.

@@ -24,7 +24,7 @@ func Lock(cfg Config) ([]byte, error) {
 	}
 	return q.build(
 		page{
-			Identity: cfg.Lock, other: Identity{cfg.UID, cfg.Title},
+			Identity: cfg.Lock, others: []Identity{{cfg.UID, cfg.Title}, cfg.Backends},
 			description: "One lock: who led when, how attempts end, how close work came to the end of the lease, and what happened after.",
 		},
 		q.lockNow(),

@@ -192,12 +192,12 @@ func (q queries) arrangement(columns []column) map[string]any {
 
 func titleOf(label string) string { return strings.ToUpper(label[:1]) + label[1:] }
 
-// lockLink leads to the dashboard of one lock. Both are variables of Grafana:
+// lockLink leads to the dashboard of one lock, or shows that lock alone. Both are variables of Grafana:
 // its name, and what [queries.located] says of the row.
 func (q queries) lockLink(name, where string) map[string]any {
 	return map[string]any{
 		"title": "Show this lock",
-		"url": "/d/" + q.cfg.Lock.UID + "?${" + datasourceVariable + ":queryparam}" + where +
+		"url": "/d/" + q.drill.UID + "?${" + datasourceVariable + ":queryparam}" + where +
 			"&var-" + catalog.LockName.Name() + "=" + name + "&${__url_time_range}",
 	}
 }

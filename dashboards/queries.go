@@ -35,11 +35,15 @@ type queries struct {
 	// oneLock: the dashboard is of one lock by name, and panels need not
 	// leave out any.
 	oneLock bool
+	// listed is a metric that everything shown has: variables ask it.
+	listed *catalog.Metric
+	// drill is the dashboard that the name of a lock leads to.
+	drill Identity
 }
 
 // newQueries reads all locks that the variables leave.
 func newQueries(cfg Config) (queries, error) {
-	q, err := queries{cfg: cfg, legend: cfg.legend()}.scoped()
+	q, err := queries{cfg: cfg, legend: cfg.legend(), listed: catalog.ElectorInfo, drill: cfg.Lock}.scoped()
 	q.facts.Recorded = cfg.Recording
 	return q, err
 }
@@ -56,7 +60,7 @@ func newLockQueries(cfg Config) (queries, error) {
 	if where == nil {
 		where = []string{"{{" + catalog.LockName.Name() + "}}"}
 	}
-	return queries{cfg: cfg, legend: strings.Join(where, " "), oneLock: true}.scoped()
+	return queries{cfg: cfg, legend: strings.Join(where, " "), oneLock: true, listed: catalog.ElectorInfo, drill: cfg.Lock}.scoped()
 }
 
 // replicaLegend names a lock and a replica.

@@ -74,8 +74,8 @@ func (c config) rules() alerts.Config {
 		MetricPrefix: c.Scope.MetricPrefix, Histograms: c.Scope.Histograms,
 		Group: c.Alerts.Group, SeverityLabel: c.Alerts.SeverityLabel, Labels: c.Alerts.Labels, Annotations: c.Alerts.Annotations,
 		RunbookBaseURL: c.Alerts.RunbookBaseURL, DashboardBaseURL: c.Alerts.DashboardBaseURL, DashboardUID: c.Dashboards.UID,
-		LockDashboardUID: c.Dashboards.Lock.UID,
-		Recording:        c.Recording, Alerts: c.Alerts.Alerts,
+		LockDashboardUID: c.Dashboards.Lock.UID, BackendsDashboardUID: c.Dashboards.Backends.UID,
+		Recording: c.Recording, Alerts: c.Alerts.Alerts,
 	}
 }
 

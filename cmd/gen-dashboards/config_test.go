@@ -85,7 +85,7 @@ func TestTheFileHasEveryKnobOfTheAlerts(t *testing.T) {
 		t.Errorf("defaults (-alerts +file):\n%s", diff)
 	}
 	section := reflect.TypeFor[alertSection]()
-	elsewhere := map[string]bool{"ScopeLabels": true, "HolderLabel": true, "Selector": true, "ScrapeInterval": true, "MetricPrefix": true, "Histograms": true, "DashboardUID": true, "LockDashboardUID": true, "Recording": true}
+	elsewhere := map[string]bool{"ScopeLabels": true, "HolderLabel": true, "Selector": true, "ScrapeInterval": true, "MetricPrefix": true, "Histograms": true, "DashboardUID": true, "LockDashboardUID": true, "BackendsDashboardUID": true, "Recording": true}
 	for i := range want.NumField() {
 		name := want.Type().Field(i).Name
 		if _, ok := section.FieldByName(name); !ok && !elsewhere[name] {
@@ -181,7 +181,9 @@ func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 			`f:2:1: alerts.noLeader.downFor: 3m is shorter than two samples 2m apart, so one missed scrape could page; use at least 4m (the file leaves this key at its default)` + "\n" +
 				`f:2:1: alerts.backendErrors.recent: 3m holds fewer than two samples 2m apart, so the alert could never fire; use at least 4m (the file leaves this key at its default)` + "\n" +
 				`f:2:1: alerts.renewalFailures.recent: 3m holds fewer than two samples 2m apart, so the alert could never fire; use at least 4m (the file leaves this key at its default)` + "\n" +
-				`f:2:1: alerts.jobOverdue.grace: 2m is shorter than two samples 2m apart, and a run is not seen sooner; use at least 4m (the file leaves this key at its default)`},
+				`f:2:1: alerts.jobOverdue.grace: 2m is shorter than two samples 2m apart, and a run is not seen sooner; use at least 4m (the file leaves this key at its default)` + "\n" +
+				`f:2:1: alerts.vacant.for: 1m is shorter than the time between two samples, 2m, so a handover that one sample shows would page; use at least 2m (the file leaves this key at its default)` + "\n" +
+				`f:2:1: alerts.impostor.for: 1m is shorter than the time between two samples, 2m, and a handover between the samples of two processes would page; use at least 2m (the file leaves this key at its default)`},
 		"defaults of a section that is not there": {"scope: {holder: job}\n",
 			`f:1:9: scope.holder: job is a scope label too, so each replica would be judged alone and SplitBrain could never fire; take it out of scopeLabels`},
 		"everything that formats refuse": {

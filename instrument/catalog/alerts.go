@@ -14,6 +14,8 @@ func SingleLockAlerts() []string {
 		"LeaderElectionTokenRegressed",
 		"LeaderElectionNoStandby",
 		"LeaderElectionAttemptStuck",
+		"LeaderElectionVacant",
+		"LeaderElectionImpostor",
 		"LeaderElectionLockVanished",
 	}
 }

@@ -20,6 +20,8 @@ type Condition struct {
 	Panel int
 	// PerJob: the alert speaks of the replicas of a job and not of a lock.
 	PerJob bool
+	// Backends: Panel is on the dashboard of what the backends say.
+	Backends bool
 }
 
 // Conditions that an alert reports.
@@ -41,11 +43,14 @@ var (
 	NearLease       = &Condition{Alert: "NearLease", Text: "near its lease", Panel: panel.LeaseUsage}
 	LowHeadroom     = &Condition{Alert: "LowHeadroom", Text: "little lease left", Panel: panel.Headroom}
 	NoStandby       = &Condition{Alert: "NoStandby", Text: "no standby", Panel: panel.Replicas}
+	Vacant          = &Condition{Alert: "Vacant", Text: "no holder", Pages: true, Panel: panel.BackendTimeline, Backends: true}
+	Impostor        = &Condition{Alert: "Impostor", Text: "not the holder", Pages: true, Panel: panel.BackendImpostors, Backends: true}
 
 	MetricsAbsent        = &Condition{Alert: "MetricsAbsent", Pages: true, Panel: panel.Instrumentation, PerJob: true}
 	ScrapeFailing        = &Condition{Alert: "ScrapeFailing", Panel: panel.Instrumentation, PerJob: true}
 	RedactionKeyMismatch = &Condition{Alert: "RedactionKeyMismatch", Panel: panel.Instrumentation, PerJob: true}
 	LabelOverflow        = &Condition{Alert: "LabelOverflow", Panel: panel.Instrumentation, PerJob: true}
+	ObserverBlind        = &Condition{Alert: "ObserverBlind", Panel: panel.BackendUp, PerJob: true, Backends: true}
 )
 
 // Conditions that dashboards see before an alert fires, or where none does.
@@ -73,7 +78,7 @@ var states = []*Condition{
 	Idle, Running, Led,
 	ManyNow, NoLeaderNow, NoStandby, LowHeadroom, NotSeen, NearLease, Flapping, RenewalFailures, AttemptStuck, UnprotectedNow,
 	NoAcquisition, TaskFailing, JobOverdue, LockVanished, Overlap,
-	BackendErrors, LeaseExceeded, TokenRegressed, WorkAfterLoss, SplitBrain, NoLeader,
+	BackendErrors, LeaseExceeded, TokenRegressed, WorkAfterLoss, Impostor, SplitBrain, Vacant, NoLeader,
 }
 
 // States are the states of a lock; later ones are worse. A state has the number

@@ -3,10 +3,12 @@
 // by them, so a number is never reused or changed.
 package panel
 
-// The default uids of the dashboards: of all locks, and of one.
+// The default uids of the dashboards: of all locks, of one, and of what the
+// backends say.
 const (
 	OverviewUID = "leaderscope-overview"
 	LockUID     = "leaderscope-lock"
+	BackendsUID = "leaderscope-backends"
 )
 
 // AlertPrefix begins the name of every alert.
@@ -53,4 +55,17 @@ const (
 	Alerts          = 36 // alerts that fire
 	AlertTimeline   = 37 // which alerts fired when
 	Endings         = 38 // why terms ended, and when
+
+	BackendUp        = 39 // whether each backend can be asked
+	BackendWatched   = 40 // how many locks are watched
+	BackendFree      = 41 // how many watched locks no process holds
+	BackendLocks     = 42 // table of watched locks
+	BackendTimeline  = 43 // whom the backend named when
+	BackendVacancies = 44 // time without a holder
+	BackendHandover  = 45 // how long handovers took
+	BackendTerms     = 46 // terms that began
+	BackendRenewAge  = 47 // age of the last renewal against the lease
+	BackendPolling   = 48 // time between two looks at a backend without events
+	BackendImpostors = 49 // processes that lead while the backend names another
+	BackendReporters = 50 // who reports, and since when nothing was said
 )

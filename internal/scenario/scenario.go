@@ -14,7 +14,8 @@ import (
 //
 // Ids: A no acquisition, B no leader, S split brain, D flapping, E backend
 // errors, F renewals, G and L lease, H headroom, W work after loss, J jobs, T
-// tasks, K tokens, N standbys, P attempts in flight, Q overlaps, M metrics, V locks that
+// tasks, K tokens, N standbys, P attempts in flight, Q overlaps, X
+// vacancies, I impostors, Y observers that are blind, M metrics, V locks that
 // vanish, U targets, R redaction, O overflow; C and two digits is a case
 // reported from the field.
 type Scenario struct {
@@ -57,7 +58,7 @@ func All() []Scenario {
 	return slices.Concat(acquisitionScenarios(), leaderScenarios(), splitScenarios(),
 		flappingScenarios(), backendScenarios(), renewalScenarios(), leaseScenarios(), headroomScenarios(), lossScenarios(),
 		jobScenarios(), taskScenarios(), tokenScenarios(), absenceScenarios(), vanishedScenarios(), targetScenarios(),
-		redactionScenarios(), overflowScenarios(), absentLeaderScenarios(), crowdScenarios(), briefScenarios(), standbyScenarios(), boundScenarios(), edgeScenarios(), overlapScenarios())
+		redactionScenarios(), overflowScenarios(), absentLeaderScenarios(), crowdScenarios(), briefScenarios(), standbyScenarios(), boundScenarios(), edgeScenarios(), overlapScenarios(), viewScenarios())
 }
 
 // Series that say how a lock is used; they outlast every scenario.

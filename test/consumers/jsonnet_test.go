@@ -219,8 +219,8 @@ func TestTheMixinMakesWhatTheGeneratorMakes(t *testing.T) {
 		"by default":   {"{}", ""},
 		"a selector":   {`{selector: @'team=~"a|b",env!="x\\d"'}`, `scope: {selector: 'team=~"a|b",env!="x\\d"'}`},
 		"other labels": {`{clusterLabel: 'region', namespaceLabel: 'ns', holderLabel: 'pod'}`, "scope: {labels: [region, ns, job, lock_name], holder: pod}"},
-		"other names": {`{overviewUID: 'a', lockUID: 'b', overviewTitle: 'A "1"', lockTitle: 'B \\', groupName: 'g'}`,
-			`{dashboards: {uid: a, title: 'A "1"', lock: {uid: b, title: 'B \'}}, alerts: {group: {name: g}}}`},
+		"other names": {`{overviewUID: 'a', lockUID: 'b', backendsUID: 'c', overviewTitle: 'A "1"', lockTitle: 'B \\', backendsTitle: 'C', groupName: 'g'}`,
+			`{dashboards: {uid: a, title: 'A "1"', lock: {uid: b, title: 'B \'}, backends: {uid: c, title: C}}, alerts: {group: {name: g}}}`},
 		"addresses": {`{runbookURLPattern: 'https://example.org/x/%s.md', dashboardBaseURL: 'https://grafana.example.org/'}`,
 			`alerts: {runbookBaseURL: 'https://example.org/x', dashboardBaseURL: 'https://grafana.example.org/'}`},
 		"no runbooks": {`{runbookURLPattern: ''}`, `alerts: {runbookBaseURL: ''}`},
@@ -311,7 +311,7 @@ func TestTheMixinStandsBesideAnother(t *testing.T) {
 
 func TestCopiesOfTheMixinStandBesideEachOther(t *testing.T) {
 	dir := generate(t, "", "mixin")
-	const config = `{selector: 'team="b"', overviewUID: 'b-overview', lockUID: 'b-lock', groupName: 'b', alertLabels: {team: 'b'}}`
+	const config = `{selector: 'team="b"', overviewUID: 'b-overview', lockUID: 'b-lock', backendsUID: 'b-backends', groupName: 'b', alertLabels: {team: 'b'}}`
 	first, err := evaluate(t, dir, "local made = m; "+shown)
 	if err != nil {
 		t.Fatal(err)
@@ -332,8 +332,8 @@ func TestCopiesOfTheMixinStandBesideEachOther(t *testing.T) {
 		if diff := cmp.Diff(want, both["alerts"]); diff != "" {
 			t.Errorf("%s (-alone +together):\n%s", name, diff)
 		}
-		if got := len(both["dashboards"].(map[string]any)); got != 4 {
-			t.Errorf("%s: %d dashboards, want 4", name, got)
+		if got := len(both["dashboards"].(map[string]any)); got != 6 {
+			t.Errorf("%s: %d dashboards, want 6", name, got)
 		}
 	}
 }
@@ -345,8 +345,8 @@ func TestTheMixinRefusesWhatCannotWork(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ expression, want string }{
 		"two copies by one _config": {"(m + m).prometheusAlerts",
-			"leaderscope: two copies of the mixin have the group leader-election, group leader-election-5m, uid leaderscope-lock, uid leaderscope-overview; _config is one for all copies, so make each of them by newLeaderscope({overviewUID: ..., lockUID: ..., groupName: ...})"},
-		"two copies of one uid": {"(m + m.newLeaderscope({overviewUID: 'x', groupName: 'x'})).grafanaDashboards", "leaderscope: two copies of the mixin have the uid leaderscope-lock; "},
+			"leaderscope: two copies of the mixin have the group leader-election, group leader-election-5m, uid leaderscope-backends, uid leaderscope-lock, uid leaderscope-overview; _config is one for all copies, so make each of them by newLeaderscope({overviewUID: ..., lockUID: ..., backendsUID: ..., groupName: ...})"},
+		"two copies of one uid": {"(m + m.newLeaderscope({overviewUID: 'x', groupName: 'x'})).grafanaDashboards", "leaderscope: two copies of the mixin have the uid leaderscope-backends, uid leaderscope-lock; "},
 		"an unknown key":        {configured("{selectr: 'x'}"), "leaderscope: unknown key _config.leaderscope.selectr; valid keys: alertAnnotations, "},
 		"an unknown alert":      {configured("{alerts+: {noLeder: {}}}"), "leaderscope: unknown key _config.leaderscope.alerts.noLeder; valid keys: attemptStuck, "},
 		"a window":              {configured("{alerts+: {flapping+: {window: '1h'}}}"), "leaderscope: unknown key _config.leaderscope.alerts.flapping.window; valid keys: enabled, for, handovers, "},
@@ -381,8 +381,8 @@ func TestTheDataSourceOfTheMixinCanBeChosen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(made) != 2 {
-		t.Errorf("%d dashboards, want 2", len(made))
+	if len(made) != 3 {
+		t.Errorf("%d dashboards, want 3", len(made))
 	}
 	for name, v := range made {
 		variable := v.(map[string]any)

@@ -1,0 +1,55 @@
+package alerts
+
+import (
+	"fmt"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/condition"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// Impostor: a process leads, as it says, and the backend names another holder.
+type Impostor struct {
+	Firing `yaml:",inline"`
+	// Lookback is how long ago the backend may have named a candidate by the
+	// label that the candidate has for itself: proof that the two views spell
+	// holders in one way.
+	Lookback model.Duration `yaml:"lookback" help:"how far back the two views must have agreed on the label of a holder"`
+}
+
+func (*Impostor) about() about {
+	return about{
+		Condition: condition.Impostor, id: "I",
+		fires: "a process leads, and the backend names another holder",
+		note:  "A process leads, and the backend names another holder.",
+	}
+}
+
+func (k *Impostor) preset() { *k = Impostor{Firing: fires(critical, 1, 5), Lookback: minutes(60)} }
+
+func (k *Impostor) validate(c check) {
+	c.missed(k.Lookback, k.Firing)
+	c.require(!k.Enabled || k.For >= c.config.sample(), "for", "%s is shorter than the time between two samples, %s, and a handover between the samples of two processes would page; use at least %s", k.For, c.config.sample(), c.config.sample())
+}
+
+func (k *Impostor) rules(b builder) []draft {
+	s := b.scope
+	expr := query.Op(s.By("count", s.Impostors(k.Lookback.String(), b.fresh().String())), ">", "0")
+
+	return []draft{{
+		firing: k.Firing, expr: expr,
+		summary: "A process leads lock " + b.lock() + ", and the backend names another",
+		description: fmt.Sprintf("Processes%s that lead lock %s although the backend names another holder: {{ $value }}. "+
+			"Two processes may do the same work. Stop the one that the backend does not name.%s%s", b.where(), b.lock(),
+			b.replicas("Leading", "max by ("+b.HolderLabel+") (%s) > 0", s.Metric(catalog.Active)), b.namedNow()),
+	}}
+}
+
+// namedNow tells whom the backend names. An observer has another job, so the
+// lock is looked up by what tells locks apart for any reporter.
+func (b builder) namedNow() string {
+	return b.withQuery(b.scope.AnyReporter(), "topk(5, max by ("+query.HolderLabel+") (%s))", b.scope.Metric(catalog.BackendHolderInfo),
+		" The backend names:"+holders)
+}

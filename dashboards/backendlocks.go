@@ -1,0 +1,166 @@
+package dashboards
+
+import (
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/statetimeline"
+	"github.com/grafana/grafana-foundation-sdk/go/table"
+	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
+	"github.com/grafana/grafana-foundation-sdk/go/units"
+
+	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/internal/panel"
+	"github.com/leaderscope/leaderscope/internal/query"
+)
+
+// Of a lock that several reporters watch, the view that says most counts: the
+// holder that one of them sees, the latest renewal, the most terms.
+
+func (q queries) view(op string, m *catalog.Metric) query.Expr {
+	return query.By(op, q.locks.BackendLabels(), q.locks.Metric(m))
+}
+
+// counted is what the reporter that counted most saw in a window.
+func (q queries) counted(m *catalog.Metric, window string) query.Expr {
+	return query.By("max", q.locks.BackendLabels(), query.Over("increase", q.locks.Metric(m), window))
+}
+
+// renewedAgo is the age of the last renewal, as the end and the length of the
+// recorded lease tell it.
+func (q queries) renewedAgo() query.Expr {
+	renewed := query.Op(q.locks.Metric(catalog.BackendLeaseExpiry), "-", q.locks.Metric(catalog.BackendLeaseDuration))
+	return query.Op(query.Call("time"), "-", query.By("max", q.locks.BackendLabels(), renewed))
+}
+
+// Standings of a watched lock, as numbers of the table.
+const (
+	standingFree    = 0
+	standingHeld    = 1
+	standingUnknown = 2
+)
+
+// viewTable has a row for each lock that is watched.
+func (q queries) viewTable() *table.PanelBuilder {
+	columns := q.viewColumns()
+	return q.styled(columns, tablePanel(about{
+		id: panel.BackendLocks, title: "Locks, as the backends have them",
+		description: "One row per lock, those without a holder first. Renewed is the age of the last renewal that is known, and should stay well " +
+			"below the lease. Without a holder is the time for which the backend named none, in the time shown. – means unknown, not 0. " +
+			"Follow a name to see one lock.",
+		unit: units.Short, noValue: "–", width: 24, height: 9,
+		steps:   []dashboard.Threshold{base(grey)},
+		targets: targetsOf(columns),
+	})).
+		SortBy([]cog.Builder[common.TableSortByFieldState]{common.NewTableSortByFieldStateBuilder().DisplayName("Holder now")})
+}
+
+func (q queries) viewColumns() []column {
+	named := query.By("max", q.ofView(query.HolderLabel), q.locks.Metric(catalog.BackendHolderInfo))
+	unknown := query.Op(query.Number(standingUnknown), "*", query.By("group", q.locks.BackendLabels(), q.locks.Metric(catalog.BackendLastEvent)))
+	standing := query.Op(query.Call("clamp_max", q.view("max", catalog.BackendHeld), query.Number(standingHeld)), "or", unknown)
+	seconds := func(pixels int) []dashboard.DynamicConfigValue {
+		return []dashboard.DynamicConfigValue{width(pixels), property("unit", units.Seconds), property("decimals", 1)}
+	}
+	return []column{
+		{ref: "Held", title: "Holder now", expr: q.located(standing, backendLabel), style: []dashboard.DynamicConfigValue{
+			property("mappings", []dashboard.ValueMapping{words(says{standingFree, "none", orange}, says{standingHeld, "held", green}, says{standingUnknown, "not known", unseen})}),
+			property("custom.cellOptions", map[string]any{"type": "color-background", "mode": "basic"}), width(110), property("custom.align", "left"),
+		}, labels: []heading{{label: catalog.LockName.Name(), title: "Lock", style: []dashboard.DynamicConfigValue{
+			property("custom.minWidth", 190), property("links", []any{q.rowLink()})}}}},
+		{ref: "Holder", expr: query.By("topk", q.locks.BackendLabels(), "1, "+named), labels: []heading{
+			{label: query.HolderLabel, title: "Holder", style: []dashboard.DynamicConfigValue{property("custom.minWidth", 190)}}}},
+		{ref: "Lease", title: "Lease", expr: q.view("max", catalog.BackendLeaseDuration), style: seconds(80)},
+		{ref: "Renewed", title: "Renewed", expr: q.renewedAgo(), style: seconds(90)},
+		{ref: "Vacant", title: "Without a holder", expr: q.counted(catalog.BackendVacant, shownRange), style: seconds(130)},
+		{ref: "Terms", title: "Terms", expr: q.counted(catalog.BackendTerms, shownRange), style: []dashboard.DynamicConfigValue{width(80), property("decimals", 0)}},
+		{ref: "Token", title: "Token", expr: q.view("max", catalog.BackendToken), style: []dashboard.DynamicConfigValue{width(100), property("unit", units.NoUnit)}},
+		{ref: "Event", title: "Last news", expr: query.Op(q.view("max", catalog.BackendLastEvent), "*", query.Number(1000)),
+			style:  []dashboard.DynamicConfigValue{width(130), property("unit", units.DateTimeFromNow)},
+			labels: []heading{{label: backendLabel, title: "Backend", style: []dashboard.DynamicConfigValue{width(100)}}}},
+	}
+}
+
+// mostTerms keeps the locks whose holder changed most in the time shown, or
+// that were free longest.
+func (q queries) mostTerms(e query.Expr) query.Expr {
+	return query.Op(e, "and "+query.On(q.locks.BackendLabels()), q.ranked("topk", timelineLocks, q.changed()))
+}
+
+// changed is how often the holder changed in the range shown, and a little for
+// each second without one. It is the same at each step.
+func (q queries) changed() query.Expr {
+	terms, vacant := overAllShown("increase", q.locks.Metric(catalog.BackendTerms)), overAllShown("increase", q.locks.Metric(catalog.BackendVacant))
+	return query.By("max", q.locks.BackendLabels(), query.Op(terms, "+", query.Op(vacant, "/", query.Number(1e6))))
+}
+
+func (q queries) namedWhen() *statetimeline.PanelBuilder {
+	named := query.By("max", q.ofView(query.HolderLabel), q.replicas.Metric(catalog.BackendHolderInfo))
+	free := query.Op(query.By("max", q.locks.BackendLabels(), q.replicas.Metric(catalog.BackendHeld)), "==", query.Number(0))
+	name := "{{" + catalog.LockName.Name() + "}}"
+	return partly(timelinePanel(about{
+		id: panel.BackendTimeline, title: "Who held which lock",
+		description: "One line per lock and holder, as the backend named it, and one in red for the time in which it named none. A gap in all " +
+			"lines of a lock: the backend could not be asked. Of many locks, those whose holder changed most are shown. The holder is the " +
+			"identity with which a process campaigns: on Kubernetes the pod as a rule.",
+		unit: units.Short, noValue: "no holder was named", width: 24, height: 10,
+		steps: []dashboard.Threshold{base(grey), from(1, green)},
+		targets: []target{
+			{ref: "Named", expr: sortedBy(q.mostTerms(named), catalog.LockName.Name(), query.HolderLabel), legend: "{{" + query.HolderLabel + "}} " + name},
+			{ref: "Free", expr: sortedBy(q.mostTerms(free), catalog.LockName.Name()), legend: "no holder " + name},
+		},
+	}).
+		Mappings([]dashboard.ValueMapping{words(says{0, "no holder", red}, says{1, "holds", green})}).
+		PerPage(24), timelineLocks, "most moved", "locks", q.changed())
+}
+
+func (q queries) vacancies() *timeseries.PanelBuilder {
+	all := q.counted(catalog.BackendVacant, rateInterval)
+	return q.highest("locks", all, q.barPanel(about{
+		id: panel.BackendVacancies, title: "Time without a holder",
+		description: "For how long the backend named no live holder, exact to the event where it tells of events: a gap of a second between two " +
+			"scrapes is there. A handover after a crash takes up to a lease. Time in which the backend could not be asked is not counted.",
+		unit: units.Seconds, noValue: "no lock is watched", width: 12, height: 8,
+		steps:   plain(),
+		targets: []target{{expr: q.most(all), legend: q.legend}},
+	}))
+}
+
+func (q queries) terms() *timeseries.PanelBuilder {
+	all := q.counted(catalog.BackendTerms, rateInterval)
+	return q.highest("locks", all, q.barPanel(about{
+		id: panel.BackendTerms, title: "Terms that began",
+		description: "How often a holder followed another, or the same one came back, as the backend saw it: also where two changes lie between " +
+			"two scrapes. A held lock should show only roll-outs.",
+		unit: units.Short, noValue: "no lock is watched", width: 12, height: 8,
+		steps:   plain(),
+		targets: []target{{expr: q.most(all), legend: q.legend}},
+	}))
+}
+
+func (q queries) handovers() *timeseries.PanelBuilder {
+	sum := query.By("sum", q.locks.BackendLabels(), q.locks.Observations(catalog.BackendHandover, rateInterval))
+	count := query.By("sum", q.locks.BackendLabels(), q.locks.Observed(catalog.BackendHandover, rateInterval))
+	all := query.Op(query.Op(sum, "/", count), ">=", query.Number(0)) // drops NaN
+	return q.highest("locks", all, linePanel(about{
+		id: panel.BackendHandover, title: "How long handovers took",
+		description: "Time without a live holder before each term, on the average. Near 0: the lock was given back, and the next one waited for " +
+			"it. Up to the lease: the holder crashed. Longer: no candidate was ready. Gaps whose beginning was not seen are left out.",
+		unit: units.Seconds, noValue: "no handover in the time shown", width: 12, height: 8,
+		steps:   plain(),
+		targets: []target{{expr: q.most(all), legend: q.legend}},
+	}).
+		ShowPoints(common.VisibilityModeAlways))
+}
+
+func (q queries) renewAge() *timeseries.PanelBuilder {
+	used := query.Op(q.renewedAgo(), "/", q.view("max", catalog.BackendLeaseDuration))
+	return q.highest("locks", used, ranking(limitPanel(about{
+		id: panel.BackendRenewAge, title: "Age of the last renewal, share of the lease",
+		description: "1 is the end of the lease: another candidate may take the lock. A healthy holder renews well before, as after a third of " +
+			"its lease. Backends that tell no end of a lease are not here: etcd, ZooKeeper, PostgreSQL.",
+		unit: units.PercentUnit, noValue: "no end of a lease is known", width: 12, height: 8,
+		steps:   []dashboard.Threshold{base(green), from(1, red)},
+		targets: []target{{expr: q.most(used), legend: q.legend}},
+	}), "max"))
+}
