@@ -83,7 +83,7 @@ const shown = "{dashboards: made.grafanaDashboards, alerts: made.prometheusAlert
 func expected(t *testing.T, dir string) map[string]any {
 	t.Helper()
 	boards := map[string]any{}
-	for _, name := range []string{"overview", "lock"} {
+	for _, name := range []string{"overview", "lock", "backends"} {
 		var board map[string]any
 		data, err := os.ReadFile(filepath.Join(dir, "grafana/leaderscope", name+".json"))
 		if err != nil {
