@@ -5,6 +5,7 @@ import (
 	"flag"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +15,9 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"sigs.k8s.io/yaml"
 
+	"github.com/leaderscope/leaderscope/alerts"
 	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/internal/condition"
 )
 
 var update = flag.Bool("update", false, "write the generated files")
@@ -177,13 +180,9 @@ func TestTheChartHasTheVersionOfTheCode(t *testing.T) {
 // The files that are made of others. internal/config of the observer reads the
 // configuration that the chart makes of everything.
 func TestWhatIsGeneratedIsCurrent(t *testing.T) {
-	const source = "../../cmd/leader-observer/rules.yaml"
 	const origin = "# Generated from %; `go test ./deploy -update` in test writes it again.\n"
-	rules, err := os.ReadFile(source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	header := strings.ReplaceAll(origin, "%", "cmd/leader-observer/rules.yaml")
+	rules := viewRules(t)
+	header := strings.ReplaceAll(origin, "%", "the default rules of module alerts")
 	object := header + `apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule
 metadata:
@@ -193,9 +192,9 @@ metadata:
     app.kubernetes.io/name: leader-observer
     app.kubernetes.io/instance: leader-observer
 spec:
-` + indented(string(rules))
+` + indented(rules)
 	current(t, Base+"/operator/prometheusrule.yaml", object)
-	current(t, Chart+"/rules.yaml", header+string(rules))
+	current(t, Chart+"/rules.yaml", header+rules)
 	for _, document := range rendered(t, renderings["the chart with all it has"]) {
 		var m struct {
 			Kind string            `json:"kind"`
@@ -209,6 +208,45 @@ spec:
 			current(t, "../../cmd/leader-observer/internal/config/testdata/chart.yaml", made+m.Data["config.yaml"])
 		}
 	}
+}
+
+// viewRules are the default alerts that need nothing but the observer, as a
+// rules file.
+func viewRules(t *testing.T) string {
+	t.Helper()
+	file, err := alerts.YAML(alerts.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := []string{condition.Vacant.Alert, condition.Impostor.Alert, condition.ObserverBlind.Alert}
+	type rule map[string]any
+	type group struct {
+		Name  string `json:"name"`
+		Rules []rule `json:"rules"`
+	}
+	var all, made struct {
+		Groups []group `json:"groups"`
+	}
+	if err := yaml.Unmarshal(file, &all); err != nil {
+		t.Fatal(err)
+	}
+	own := group{Name: "leader-observer"}
+	for _, g := range all.Groups {
+		for _, r := range g.Rules {
+			if name, _ := r["alert"].(string); slices.Contains(view, strings.TrimPrefix(name, alerts.Prefix)) {
+				own.Rules = append(own.Rules, r)
+			}
+		}
+	}
+	if len(own.Rules) != len(view) {
+		t.Fatalf("%d default rules are about the backend's view, want %v", len(own.Rules), view)
+	}
+	made.Groups = []group{own}
+	text, err := yaml.Marshal(made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 func indented(text string) string {
