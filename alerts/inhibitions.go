@@ -94,7 +94,7 @@ var causes = []cause{
 	{alert: "NoLeader", paging: true, mutes: []string{"NoAcquisition", "JobOverdue", "NoStandby"}},
 	// The backend's view of the same.
 	{alert: "BackendErrors", paging: true, anyReporter: true, mutes: []string{"Vacant"}},
-	{alert: "BackendErrors", ofBackend: true, mutes: []string{"ObserverBlind"}},
+	{alert: "BackendErrors", paging: true, ofBackend: true, mutes: []string{"ObserverBlind"}},
 	{alert: "NoLeader", paging: true, anyReporter: true, mutes: []string{"Vacant"}},
 	// The one that says who should stop.
 	{alert: "Impostor", paging: true, mutes: []string{"SplitBrain", "Overlap"}},
