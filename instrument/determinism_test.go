@@ -84,6 +84,50 @@ func TestAWinTellsTheTermThatItsLeaseHadEnded(t *testing.T) {
 		}
 		expect(t, m, "x", "after", electtest.Series{"leader_active": 1, `leader_terms_ended_total{cause="expired"}`: 1})
 	})
+	eitherWay(t, "left to its lease, and asked for its context afterwards", func(t *testing.T, m *instrument.Middleware, look func()) {
+		e := m.Election("x", instrument.LeaseDuration(10*s))
+		term := acquire(t, e, electtest.NewElector())
+		time.Sleep(11 * s)
+		look()
+		if err := term.Context().Err(); err != nil {
+			t.Errorf("no other has won, and it is told %v", err)
+		}
+		other := acquire(t, e, electtest.NewElector())
+		look()
+		isTold := func(ctx context.Context, _ *instrument.Term) error { return context.Cause(ctx) }
+		if err := term.Work(context.Background(), isTold); !errors.Is(err, instrument.ErrLost) || !errors.Is(context.Cause(term.Context()), instrument.ErrLost) {
+			t.Errorf("a body is told %v, and the term %v", err, context.Cause(term.Context()))
+		}
+		if err := other.Work(context.Background(), isTold); err != nil {
+			t.Errorf("the term that holds is told %v", err)
+		}
+		release(t, other)
+	})
+	eitherWay(t, "left to its lease, and nothing waited for its end", func(t *testing.T, m *instrument.Middleware, look func()) {
+		e := m.Election("x", instrument.LeaseDuration(10*s))
+		first := acquire(t, e, electtest.NewElector())
+		time.Sleep(11 * s)
+		look()
+		acquire(t, e, electtest.NewElector())
+		if err := first.Work(context.Background(), func(ctx context.Context, _ *instrument.Term) error { return context.Cause(ctx) }); !errors.Is(err, instrument.ErrLost) {
+			t.Errorf("a body is told %v", err)
+		}
+		expect(t, m, "x", "after", electtest.Series{"leader_active": 1, `leader_terms_ended_total{cause="expired"}`: 1, "leader_work_after_loss_seconds_total": 0})
+	})
+	eitherWay(t, "a slot that has room beside it", func(t *testing.T, m *instrument.Middleware, look func()) {
+		e := m.Election("x", instrument.LeaseDuration(10*s), instrument.MaxLeaders(2))
+		term := acquire(t, e, electtest.NewElector())
+		time.Sleep(11 * s)
+		look()
+		acquire(t, e, electtest.NewElector())
+		if err := term.Context().Err(); err != nil {
+			t.Errorf("told %v", err)
+		}
+		acquire(t, e, electtest.NewElector())
+		if err := context.Cause(term.Context()); !errors.Is(err, instrument.ErrLost) {
+			t.Errorf("two others hold, and it is told %v", err)
+		}
+	})
 	bubble(t, "and it is logged once", func(t *testing.T) {
 		m := newMiddleware(t, instrument.WithLogger(slog.New(slog.NewTextHandler(&text, nil))))
 		e := m.Election("x", instrument.LeaseDuration(10*s))

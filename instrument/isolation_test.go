@@ -277,7 +277,10 @@ func TestOptionsThatContradictAreCountedAndLoggedOnce(t *testing.T) {
 	}{
 		{"the same", declared, declared, true},
 		{"none", declared, nil, true},
-		{"none that count", declared, []instrument.ElectionOption{nil}, false},
+		{"none that count", declared, []instrument.ElectionOption{nil}, true},
+		{"values that make no sense", declared, []instrument.ElectionOption{instrument.LeaseDuration(0), instrument.ExpectEvery(-s), instrument.MaxLeaders(0)}, true},
+		{"no classifiers", declared, []instrument.ElectionOption{instrument.Classify(), instrument.Classify(nil, nil)}, true},
+		{"one that counts among others", declared, []instrument.ElectionOption{nil, instrument.LeaseDuration(-s), instrument.Hold()}, false},
 		{"no backend and no family", declared, []instrument.ElectionOption{instrument.LeaseDuration(10 * s)}, true},
 		{"another length", declared, more(instrument.LeaseDuration(11 * s)), false},
 		{"held", declared, more(instrument.Hold()), false},

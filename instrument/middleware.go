@@ -45,7 +45,7 @@ func New(opts ...Option) (*Middleware, error) {
 	m.epoch = m.wall()
 	m.logs = newLogQueue(c.logger, m.fault)
 	m.locks = registry.New(c.maxLabels, registry.Hooks{
-		Moment: m.moment, Overflowed: m.overflowed, Collided: m.collided, Fault: m.fault,
+		Moment: m.moment, Overflowed: m.overflowed, Collided: m.collided, Fault: m.fault, Overran: overran,
 	})
 	if c.tracer != nil {
 		m.spans = newTracer(m, c.tracer)
@@ -100,8 +100,11 @@ func (m *Middleware) Named(name string, opts ...ElectionOption) *Election {
 
 func (m *Middleware) known(l *registry.Lock, opts []ElectionOption) *Election {
 	e := l.Owner.(*Election)
-	if len(opts) > 0 {
-		e.compare(opts)
+	for _, o := range opts {
+		if o != nil { // options that are ignored say nothing
+			e.compare(opts)
+			break
+		}
 	}
 	return e
 }
@@ -191,4 +194,14 @@ func (m *Middleware) instantOf(t time.Time) lock.Instant {
 		return 0
 	}
 	return max(m.at(wall).Add(distance), 1)
+}
+
+// pastOf is instantOf for the beginning of what has happened: a time that is
+// still to come, of a clock that was set in between, is unknown.
+func (m *Middleware) pastOf(t time.Time) lock.Instant {
+	at := m.instantOf(t)
+	if at > m.now() {
+		return 0
+	}
+	return at
 }

@@ -116,7 +116,7 @@ func newWorld(rt *rapid.T) *world {
 			l.max = 2
 		}
 		l.hold = rapid.Bool().Draw(rt, "hold")
-		l.keep = !l.hold && rapid.Bool().Draw(rt, "keep")
+		l.keep = rapid.Bool().Draw(rt, "keep")
 		l.hidden = rapid.IntRange(0, 5).Draw(rt, "hidden") == 0
 		l.lease = rapid.SampledFrom([]time.Duration{0, 3 * s, 10 * s}).Draw(rt, "lease")
 		w.locks = append(w.locks, l)
@@ -140,6 +140,9 @@ func (w *world) open(l *modelLock) {
 		w.labels[l.label] = &modelLabel{series: electtest.Series{}, won: -1, ended: -1}
 	}
 }
+
+// kept reports whether a win is kept until it is lost or given back.
+func (l *modelLock) kept() bool { return l.hold && !l.keep }
 
 // known is the end of a term that can be known.
 func (t *modelTerm) known() (time.Duration, bool) {
@@ -185,7 +188,7 @@ func (t *modelTerm) ranOver(now time.Duration) {
 		return
 	}
 	working := len(t.bodies) > 0
-	if !t.over && (t.l.hold || working || t.managed) || t.over && working && t.cause != "released" {
+	if !t.over && (t.l.kept() || working || t.managed) || t.over && working && t.cause != "released" {
 		t.overrun()
 	}
 }
@@ -198,7 +201,7 @@ func (t *modelTerm) overrun() {
 // lapse ends a lock around one run with its lease.
 func (t *modelTerm) lapse(now time.Duration) {
 	end, known := t.known()
-	if t.over || t.l.hold || !known || now < end || len(t.bodies) > 0 {
+	if t.over || t.l.kept() || !known || now < end || len(t.bodies) > 0 {
 		return
 	}
 	if !t.l.keep && (t.managed || t.renewable) && now < end+end-t.sent {

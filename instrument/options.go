@@ -12,7 +12,8 @@ import (
 
 // ElectionOption configures the handle of one lock. Nil options are ignored,
 // and so are values that make no sense: a length, an interval or a number of
-// leaders below one, a length beyond a hundred years.
+// leaders below one, a length beyond a hundred years, no classifier. A call
+// with options of that kind alone is one without options.
 type ElectionOption func(*settings)
 
 // settings are what the options of a handle say. Handles with the same share
@@ -107,7 +108,7 @@ func HiddenRenewals() ElectionOption { return func(s *settings) { s.Hidden = tru
 // KeepUntilExpiry says that the lock is left to its lease on purpose, as
 // schedulers do whose clocks differ: Run does not give it back, the term ends
 // with the lease, and that is no overrun unless a body ran longer. While no
-// body runs, headroom is absent.
+// body runs, headroom is absent. The same holds of a leadership with Hold.
 func KeepUntilExpiry() ElectionOption {
 	return func(s *settings) { s.Params.KeepUntilExpiry = true }
 }
@@ -146,11 +147,14 @@ func MaxLeaders(n int) ElectionOption {
 // Classify adds classifiers of the library's errors; the first that has an
 // opinion decides. Nil classifiers are ignored.
 func Classify(c ...Classifier) ElectionOption {
-	return func(s *settings) {
-		for _, classifier := range c {
-			if classifier != nil {
-				s.classifiers = append(s.classifiers, classifier)
-			}
+	var all []Classifier
+	for _, classifier := range c {
+		if classifier != nil {
+			all = append(all, classifier)
 		}
 	}
+	if all == nil {
+		return nil
+	}
+	return func(s *settings) { s.classifiers = append(s.classifiers, all...) }
 }

@@ -24,7 +24,7 @@ type waiters struct {
 	body     bodyCancel
 	bodies   []*bodyCancel // those beside the first
 	finished bool
-	logged   bool
+	logged   bool          // its end is, or its win is not yet
 	done     chan struct{} // closed when the term has ended
 	unwatch  context.CancelFunc
 	stop     *time.Timer // of StopAtLeaseEnd
@@ -85,6 +85,9 @@ func (t *Term) Context() context.Context {
 // toldWhy is why contexts of the term have ended; nil while they have not. A
 // release that is under way has ended them. The caller holds the mutex.
 func (t *Term) toldWhy(x *waiters) error {
+	if x.told == nil && t.state.Superseded() {
+		return ErrLost
+	}
 	if x.told == nil && t.state.Stopped() != 0 {
 		if cause, ended := t.state.Ended(); !ended || endedByRelease(cause) {
 			return ErrReleased

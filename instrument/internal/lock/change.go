@@ -282,7 +282,7 @@ func (s *State) BodyEnds(t *Term, start, now Instant, failure catalog.FailureCau
 	if failed {
 		s.rareCounters().failures[failure]++
 	}
-	if t.ended && (!t.lapsed || t.Stopped() != 0) {
+	if t.ended && !t.waits() {
 		s.unlinkIdle(t)
 	}
 }

@@ -199,6 +199,27 @@ var endings = []scenario{
 		41s done a x => a=lapsed afterloss=1s ended=40 over=expired:1 overran=1 ran=1/21 unlogged=1 a.active=- a.bodies=- active=- expiry=- left=- running=-
 		45s release a ok => ended a.freed=true gave=ok:1 used=1/1.16667
 	`},
+	{"a held leadership that is left to its lease", Params{Lease: lease, Hold: true, KeepUntilExpiry: true}, `
+		10s begin => entered lease=30s pending=1
+		10s win a renews => a=held a.active=true a.end=40s acquired=1 active=1 expiry=40 took=1/0 won=10 pending=-
+		20s renew a ok sent=20s => recorded a.end=50s asked=1/0 expiry=50 renewed=ok:1 used=1/0.333333
+		21s body a x => a.bodies=1 left=29s running=1
+		30s done a x => ran=1/9 a.bodies=- left=- running=-
+		50s look-on => a=lapsed ended=50 over=expired:1 a.active=- active=- expiry=-
+		60s renew a ok sent=60s => recorded a=held a.active=true a.end=1m30s acquired=2 active=1 asked=2/0 expiry=90 renewed=ok:2 took=2/0 won=60
+	`},
+	{"a held leadership that is left to its lease, with a body beyond it", Params{Lease: lease, Hold: true, KeepUntilExpiry: true}, `
+		10s begin => entered lease=30s pending=1
+		10s win a renews => a=held a.active=true a.end=40s acquired=1 active=1 expiry=40 took=1/0 won=10 pending=-
+		21s body a x => a.bodies=1 left=19s running=1
+		45s done a x => a=lapsed afterloss=5s ended=40 over=expired:1 overran=1 ran=1/24 unlogged=1 a.active=- a.bodies=- active=- expiry=- left=- running=-
+	`},
+	{"a held leadership that is left to a lease whose end is unknown", Params{Lease: lease, Hold: true, KeepUntilExpiry: true}, `
+		10s begin => entered lease=30s pending=1
+		10s win a => a=held a.active=true acquired=1 active=1 took=1/0 won=10 pending=-
+		90s begin => entered pending=1
+		90s win b => ends-a a=expired acquired=2 b=held b.active=true ended=90 over=expired:1 ran=1/80 took=2/0 won=90 a.active=- pending=-
+	`},
 	{"a lock that is left to a lease of unknown end is over with the next win", Params{KeepUntilExpiry: true}, `
 		10s begin => entered pending=1
 		10s win a => a=held a.active=true acquired=1 active=1 took=1/0 won=10 pending=-

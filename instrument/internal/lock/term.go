@@ -34,7 +34,7 @@ type Term struct {
 	hidden          bool // its renewals cannot be seen, and it has some
 	renewed         bool // a renewal was answered or reported
 	covered         bool // ended before its lease, which keeps others out until its end
-	superseded      bool // lapsed, and a later win has told its owner
+	superseded      bool // lapsed, and a later win has shown that it is over
 }
 
 // More is what only terms have that guard bodies, are renewed, or have a watcher
@@ -91,6 +91,10 @@ func (t *Term) Began() Instant { return t.began }
 // Lapsed reports whether its lease alone has ended the term.
 func (t *Term) Lapsed() bool { return t.lapsed }
 
+// Superseded reports whether its lease alone has ended the term, and a later
+// win has shown that it is over.
+func (t *Term) Superseded() bool { return t.superseded }
+
 // Freed reports whether a release has succeeded.
 func (t *Term) Freed() bool { return t.freed }
 
@@ -133,6 +137,10 @@ func (s *State) End(t *Term) Instant {
 func (s *State) Active(t *Term, now Instant) bool {
 	return !t.ended && t.Stopped() == 0 && !s.pastEnd(t, now)
 }
+
+// isKept reports whether a win is kept until it is lost or given back: then a
+// lease that has ended is an overrun, and not the end of the term.
+func (s *State) isKept() bool { return s.Params.Hold && !s.Params.KeepUntilExpiry }
 
 func (s *State) pastEnd(t *Term, now Instant) bool {
 	end := s.End(t)
@@ -190,7 +198,7 @@ func (s *State) settleOverrun(t *Term, now Instant) {
 	if stopped := t.Stopped(); stopped != 0 && (t.has().bodies == 0 || !t.ended || t.cause == catalog.Released) {
 		ran = min(ran, stopped)
 	}
-	if ran > end && (s.Params.Hold || t.has().bodies > 0 || t.renewed || t.has().renewing > 0) {
+	if ran > end && (s.isKept() || t.has().bodies > 0 || t.renewed || t.has().renewing > 0) {
 		s.overrun(t)
 	}
 }
@@ -207,7 +215,7 @@ func (s *State) overrun(t *Term) {
 // length, in which a late renewal finds it open.
 func (s *State) endsWithLease(t *Term, now Instant) bool {
 	end, stopped := s.End(t), t.Stopped()
-	if t.ended || s.Params.Hold || t.has().bodies > 0 || end == 0 || now < end || stopped != 0 && stopped < end {
+	if t.ended || s.isKept() || t.has().bodies > 0 || end == 0 || now < end || stopped != 0 && stopped < end {
 		return false
 	}
 	switch {
@@ -253,10 +261,9 @@ func (s *State) lapse(t *Term) {
 	s.countEnd(catalog.Expired)
 	s.ends(s.End(t))
 	if o := t.Owner(); o != nil {
-		o.Lapsed() // it stays linked: a later win has something to tell it
-	} else {
-		s.unlink(t)
+		o.Lapsed()
 	}
+	// It stays linked: a later win has something to tell it.
 }
 
 // close ends the term at that instant. A covered term keeps others out until

@@ -79,7 +79,7 @@ var wins = []scenario{
 		51s begin => entered pending=1
 		51s win d end=52s => ends-a a=expired acquired=4 d=held d.active=true d.end=52s ended=51 expiry=52 lease=1s over=expired:2 ran=2/80 took=4/0 won=51 a.active=- pending=-
 		52s begin => entered active=1 d=lapsed ended=52 over=expired:3 pending=1 d.active=- expiry=-
-		53s win e => acquired=5 active=2 e=held e.active=true took=5/1 won=53 pending=-
+		53s win e => ends-d acquired=5 active=2 e=held e.active=true took=5/1 won=53 pending=-
 	`},
 	{"a slot whose end has passed goes before one without a known end", Params{MaxLeaders: 2, KeepUntilExpiry: true}, `
 		10s begin => entered pending=1
@@ -132,7 +132,7 @@ var wins = []scenario{
 		10s begin => entered lease=30s pending=1
 		20s win a end=15s => at-once a=lapsed a.end=15s acquired=1 ended=15 over=expired:1 took=1/10 won=20 pending=-
 		30s begin => entered pending=1
-		30s win b end=30s => at-once acquired=2 b=lapsed b.end=30s ended=30 over=expired:2 took=2/10 won=30 pending=-
+		30s win b end=30s => at-once ends-a acquired=2 b=lapsed b.end=30s ended=30 over=expired:2 took=2/10 won=30 pending=-
 	`},
 	{"a campaign whose session had lapsed before it won", Params{Lease: lease}, `
 		10s begin => entered lease=30s pending=1
@@ -167,10 +167,10 @@ var wins = []scenario{
 		10s begin => entered lease=1ns pending=1
 		10s win a may-renew => a=held a.active=true a.end=10.000000001s acquired=1 active=1 expiry=10.000000001 left=1ns took=1/0 won=10 pending=-
 		20s begin => entered a=lapsed ended=10.000000001 over=expired:1 pending=1 a.active=- active=- expiry=- left=-
-		20s win b renews length=1ns => acquired=2 active=1 b=held b.active=true b.end=20.000000001s expiry=20.000000001 left=1ns took=2/0 won=20 pending=-
+		20s win b renews length=1ns => ends-a acquired=2 active=1 b=held b.active=true b.end=20.000000001s expiry=20.000000001 left=1ns took=2/0 won=20 pending=-
 		20s renew b ok sent=20s length=1ns => recorded asked=1/0 renewed=ok:1 used=1/0
 		30s begin => entered b=lapsed ended=20.000000001 over=expired:2 overran=1 pending=1 unlogged=1 active=- b.active=- expiry=- left=-
-		30s win c observed end=40s => acquired=3 active=1 c=held c.active=true c.end=40s c.observed=true expiry=40 left=10s took=3/0 won=30 pending=-
+		30s win c observed end=40s => ends-b acquired=3 active=1 c=held c.active=true c.end=40s c.observed=true expiry=40 left=10s took=3/0 won=30 pending=-
 		31s look asked=31s end=50s length=1ns => c.end=50s expiry=50 left=19s renewed=ok:2 used=2/0.1
 		32s look end=50s length=1ns => left=18s
 	`},
