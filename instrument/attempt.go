@@ -142,14 +142,13 @@ func (y *pendingAttempt) fail(ctx context.Context, reason Reason) {
 
 // win opens the term. A lease that was lost before it was won, as a campaign
 // returns whose session had lapsed, is no acquisition.
-func (y *pendingAttempt) win(ctx context.Context, acquirer Acquirer, l Lease) *Term {
-	t := newTerm(y.e, l, ctx, y.body)
-	y.open(ctx, acquirer, t)
-	return t
+func (y *pendingAttempt) win(ctx context.Context, acquirer Acquirer, l Lease) (t *Term, acquired bool) {
+	t = newTerm(y.e, l, ctx, y.body)
+	return t, y.open(ctx, acquirer, t)
 }
 
 // open opens a term that no other goroutine has yet, or that the attempt keeps.
-func (y *pendingAttempt) open(ctx context.Context, acquirer Acquirer, t *Term) {
+func (y *pendingAttempt) open(ctx context.Context, acquirer Acquirer, t *Term) (acquired bool) {
 	e, l := y.e, t.lease
 	if acquirer != nil {
 		if _, plain := acquirer.(AcquirerFunc); !plain {
@@ -174,6 +173,7 @@ func (y *pendingAttempt) open(ctx context.Context, acquirer Acquirer, t *Term) {
 		e.lock.WinDead(&t.state, y.state(), y.start, won.Now)
 	} else {
 		superseded = e.lock.Win(&t.state, y.state(), y.start, &won)
+		t.logGained()
 	}
 	if y.beside != nil {
 		y.beside.done, y.beside.term = true, t
@@ -192,8 +192,8 @@ func (y *pendingAttempt) open(ctx context.Context, acquirer Acquirer, t *Term) {
 		if e.set.stopAtLeaseEnd {
 			t.scheduleStop()
 		}
-		e.m.logGained(t)
 	}
+	return !dead
 }
 
 // askLease asks the lease what it knows of itself.

@@ -3,7 +3,9 @@ package instrument
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -61,7 +63,8 @@ func WithRedactor(r Redactor) Option { return func(c *config) { c.redactor = r }
 func WithClock(clock Clock) Option { return func(c *config) { c.clock = clock } }
 
 // WithLogger logs terms gained, lost and released, failed renewals and
-// overruns, with the label and without error texts. Records are written from
+// overruns, with the label and without error texts. What ends or overruns by
+// itself is logged when the next call or collection notices it. Records are written from
 // a goroutine of their own and dropped when the handler is slow.
 //
 // Without it only notices are logged, to slog.Default: that labels are shared
@@ -83,7 +86,7 @@ func WithMaxLabels(n int) Option { return func(c *config) { c.maxLabels = n } }
 func WithReleaseTimeout(d time.Duration) Option { return func(c *config) { c.releaseTimeout = d } }
 
 // WithoutSeries leaves out groups of series. The core group stays: alerts
-// rest on it.
+// rest on it. New fails for it, and for a group that does not exist.
 func WithoutSeries(groups ...catalog.Group) Option {
 	return func(c *config) {
 		for _, g := range groups {
@@ -112,6 +115,11 @@ func newConfig(opts []Option) (config, error) {
 	}
 	if c.releaseTimeout <= 0 {
 		return c, fmt.Errorf("leaderscope: WithReleaseTimeout(%v), want more than 0", c.releaseTimeout)
+	}
+	for _, g := range slices.Sorted(maps.Keys(c.excluded)) {
+		if !slices.ContainsFunc(catalog.All(), func(m *catalog.Metric) bool { return m.Group() == g }) {
+			return c, fmt.Errorf("leaderscope: WithoutSeries(%q): unknown group; pass a constant of package catalog, such as catalog.GroupLease", g)
+		}
 	}
 	if c.excluded[catalog.GroupCore] {
 		return c, fmt.Errorf("leaderscope: WithoutSeries(%q): this group cannot be left out", catalog.GroupCore)

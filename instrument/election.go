@@ -77,9 +77,11 @@ func (e *Election) acquire(ctx context.Context, a Acquirer, body bool) (*Term, e
 		span.end(reason.String())
 		return nil, err
 	}
-	t := at.win(ctx, a, lease)
-	if span.span != nil {
+	t, acquired := at.win(ctx, a, lease)
+	if acquired {
 		span.end(outcomeAcquired)
+	} else {
+		span.end(catalog.SessionLost.String())
 	}
 	return t, nil
 }
@@ -105,7 +107,7 @@ func (e *Election) Run(ctx context.Context, a Acquirer, body func(context.Contex
 	if err != nil {
 		return err
 	}
-	w := t.startBody(ctx, t.state.Began())
+	w := t.startBody(ctx, 0)
 	returned := false
 	defer func() {
 		now := w.end(returned, err)
@@ -198,6 +200,9 @@ func (e *Election) Forget() {
 		return
 	}
 	e.m.locks.Forget(&e.lock)
+	e.lock.Peek()
+	defer e.lock.Unlock()
+	e.logOverruns() // of what was open
 }
 
 // unlock ends a change and hands what it observed to the exporters that

@@ -68,6 +68,63 @@ func TestContextsEndWithTheLeaseThatIsKnownAtThatInstant(t *testing.T) {
 	}
 }
 
+// learning is a lease whose type has a Renew method, so that the end of a held
+// leadership is unknown until a renewal was tried.
+type learning struct {
+	end   time.Time
+	renew func(context.Context) error
+}
+
+func (l *learning) Release(context.Context) error   { return nil }
+func (l *learning) Expiry() time.Time               { return l.end }
+func (l *learning) Renew(ctx context.Context) error { return l.renew(ctx) }
+
+// As soon as the end is known, contexts end with it, whichever way it became known.
+func TestContextsEndWithALeaseWhoseEndBecameKnownLater(t *testing.T) {
+	for name, c := range map[string]struct {
+		renew func(ctx context.Context, l *learning) error
+		ends  time.Duration // 0: not at all
+	}{
+		"by a renewal that worked": {func(_ context.Context, l *learning) error { l.end = time.Now().Add(10 * s); return nil }, 15 * s},
+		"by one that failed":       {func(context.Context, *learning) error { return errBackend }, 10 * s},
+		"by one that took too long": {func(ctx context.Context, _ *learning) error {
+			ctx, cancel := context.WithTimeout(ctx, s)
+			defer cancel()
+			<-ctx.Done()
+			return ctx.Err()
+		}, 10 * s},
+		"by one that panicked":            {func(context.Context, *learning) error { panic("renew") }, 10 * s},
+		"by one that came after the end":  {func(context.Context, *learning) error { time.Sleep(7 * s); return errBackend }, 12 * s},
+		"not, where it cannot be renewed": {func(context.Context, *learning) error { return errors.ErrUnsupported }, 0},
+	} {
+		bubble(t, name, func(t *testing.T) {
+			m := newMiddleware(t)
+			e := m.Election("x", instrument.Hold(), instrument.StopAtLeaseEnd())
+			l := &learning{end: time.Now().Add(10 * s)}
+			l.renew = func(ctx context.Context) error { return c.renew(ctx, l) }
+			start := time.Now()
+			term := acquire(t, e, electtest.Wins(l))
+			ctx := term.Context()
+			var ended time.Duration
+			context.AfterFunc(ctx, func() { ended = time.Since(start) })
+			time.Sleep(5 * s)
+			func() {
+				defer func() { _ = recover() }()
+				_ = term.Renew(context.Background())
+			}()
+			time.Sleep(time.Minute)
+			if ended != c.ends || c.ends > 0 && !errors.Is(context.Cause(ctx), instrument.ErrLeaseEnded) {
+				t.Errorf("ended after %v by %v, want %v", ended, context.Cause(ctx), c.ends)
+			}
+			if e.Leading() != (c.ends == 0) {
+				t.Errorf("leading: %v", e.Leading())
+			}
+			release(t, term)
+			synctest.Wait()
+		})
+	}
+}
+
 func TestAnObservedTermLeadsUntilTheEndThatWasSeenLast(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		m := newMiddleware(t)

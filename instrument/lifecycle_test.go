@@ -357,6 +357,8 @@ func TestBadOptionsAreOneClearError(t *testing.T) {
 		"WithMaxLabels(0)":                       instrument.WithMaxLabels(0),
 		"WithReleaseTimeout(-1s)":                instrument.WithReleaseTimeout(-s),
 		`WithoutSeries("core")`:                  instrument.WithoutSeries(catalog.GroupCore),
+		`WithoutSeries("leases"): unknown group`: instrument.WithoutSeries(catalog.GroupLease, "leases"),
+		`WithoutSeries(""): unknown group`:       instrument.WithoutSeries(""),
 		"rule 1: the template has no {variable}": instrument.WithRedactor(redact.Raw(redact.Template("x"))),
 	} {
 		if _, err := instrument.New(opt); err == nil || !strings.Contains(err.Error(), want) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/instrument/internal/registry"
 )
 
 // maxQueuedLogs bounds what waits for a slow handler.
@@ -108,15 +109,22 @@ func (e *Election) labelAttr() slog.Attr { return slog.String(catalog.LockName.N
 // hides.
 func typeAttr(err error) slog.Attr { return slog.String("error_type", typeName(err)) }
 
-func (m *Middleware) logGained(t *Term) {
-	if m.logger == nil || !t.recorded() {
+// logGained logs a win, and the end of a term whose lease had ended when it was
+// won. The caller holds the mutex.
+func (t *Term) logGained() {
+	if t.e.m.logger == nil || !t.state.Recorded() {
 		return
 	}
+	x := t.extra()
 	attrs := []slog.Attr{t.e.labelAttr()}
-	if token, ok := t.FencingToken(); ok {
-		attrs = append(attrs, slog.Uint64("fencing_token", token))
+	if x.fenced {
+		attrs = append(attrs, slog.Uint64("fencing_token", x.token))
 	}
-	m.logs.put(slog.LevelInfo, "leadership gained", attrs...)
+	t.e.m.logs.put(slog.LevelInfo, "leadership gained", attrs...)
+	x.logged = false
+	if t.state.Lapsed() {
+		owner{t}.Lapsed()
+	}
 }
 
 // logEnded logs how a term ended. The caller holds the mutex.
@@ -142,6 +150,8 @@ func (m *Middleware) logRenewalFailed(t *Term, result catalog.RenewalResult) {
 	}
 	m.logs.put(slog.LevelWarn, "lease renewal failed", t.e.labelAttr(), slog.String("result", result.String()))
 }
+
+func overran(l *registry.Lock) { l.Owner.(*Election).logOverruns() }
 
 // logOverruns logs what the state has found since the last time. The caller
 // holds the mutex.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,6 +50,89 @@ func TestEachEndIsLoggedInItsWords(t *testing.T) {
 			}
 		})
 	}
+}
+
+// logged is a middleware and what it has logged of a lock whose lease is 10 s,
+// without the time.
+func logged(t *testing.T, opts ...instrument.ElectionOption) (*instrument.Middleware, *instrument.Election, func(want ...string)) {
+	var text bytes.Buffer
+	noTime := &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}
+	m := newMiddleware(t, instrument.WithLogger(slog.New(slog.NewTextHandler(&text, noTime))))
+	return m, m.Election("x", append(opts, instrument.LeaseDuration(10*s))...), func(want ...string) {
+		t.Helper()
+		synctest.Wait()
+		if diff := cmp.Diff(strings.Join(append(want, ""), "\n"), text.String()); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// What the log says last is how it is.
+func TestTheLogSaysInOrderWhatTheSeriesCount(t *testing.T) {
+	const (
+		gained   = `level=INFO msg="leadership gained" lock_name=x`
+		expired  = `level=WARN msg="leadership lost" lock_name=x cause=expired held=10s`
+		released = `level=INFO msg="leadership released" lock_name=x cause=released held=2s`
+		overrun  = `level=WARN msg="lease overrun" lock_name=x`
+	)
+	okay := func(context.Context) error { return nil }
+	bubble(t, "a term that is revived is gained again, and released", func(t *testing.T) {
+		m, e, says := logged(t)
+		term := acquire(t, e, electtest.Wins(instrument.NewLease(nil, instrument.RenewWith(okay))))
+		time.Sleep(25 * s)
+		electtest.Read(m, "x")
+		says(gained, expired)
+		if err := term.Renew(context.Background()); err != nil {
+			t.Error(err)
+		}
+		says(gained, expired, gained)
+		time.Sleep(2 * s)
+		release(t, term)
+		says(gained, expired, gained, released)
+		expect(t, m, "x", "after", electtest.Series{"leader_acquired_total": 2,
+			`leader_terms_ended_total{cause="expired"}`: 1, `leader_terms_ended_total{cause="released"}`: 1})
+	})
+	bubble(t, "and that it is lost again is logged too", func(t *testing.T) {
+		m, e, says := logged(t)
+		term := acquire(t, e, electtest.Wins(instrument.NewLease(nil, instrument.RenewWith(okay))))
+		for range 2 {
+			time.Sleep(25 * s)
+			electtest.Read(m, "x")
+			if err := term.Renew(context.Background()); err != nil {
+				t.Error(err)
+			}
+		}
+		says(gained, expired, gained, expired, overrun, gained)
+	})
+	bubble(t, "a lease that was over when it was won is gained before it is lost", func(t *testing.T) {
+		_, e, says := logged(t)
+		term := acquire(t, e, electtest.Wins(instrument.NewLease(nil, instrument.ExpiryFrom(in(-10*s)))))
+		says(gained, `level=WARN msg="leadership lost" lock_name=x cause=expired held=-10s`)
+		_ = term
+	})
+	bubble(t, "an overrun of a process that hangs, when it is seen", func(t *testing.T) {
+		m, e, says := logged(t, instrument.Hold())
+		term := acquire(t, e, electtest.Wins(instrument.NewLease(nil, instrument.RenewalsReported())))
+		time.Sleep(11 * s)
+		says(gained)
+		electtest.Read(m, "x")
+		electtest.Read(m, "x")
+		says(gained, overrun)
+		release(t, term)
+		says(gained, overrun, `level=WARN msg="leadership lost" lock_name=x cause=expired held=11s`)
+	})
+	bubble(t, "an overrun of a lock that is forgotten", func(t *testing.T) {
+		_, e, says := logged(t, instrument.Hold())
+		acquire(t, e, electtest.Wins(instrument.NewLease(nil, instrument.RenewalsReported())))
+		time.Sleep(11 * s)
+		e.Forget()
+		says(gained, overrun)
+	})
 }
 
 // failing is a log handler that fails, or is not enabled.

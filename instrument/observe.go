@@ -23,8 +23,8 @@ type Leadership struct {
 	// Expiry is the end of the lease; zero means unknown. A shorter one than
 	// before is believed; one that moved on counts as a renewal.
 	Expiry time.Time
-	// Asked is the instant just before the look, zero if unknown. An Expiry
-	// that is computed from it is too early by up to the time the look took;
+	// Asked is the instant just before the look; zero means unknown, and so does
+	// a time to come. An Expiry that is computed from it is too early by up to the time the look took;
 	// a change within that is no renewal. Without it a tenth of the lease is
 	// allowed, or a second where the length is unknown.
 	Asked time.Time
@@ -134,7 +134,7 @@ func (e *Election) looked() *Term {
 
 func (m *Middleware) seen(l Leadership) lock.Seen {
 	end, endless := m.endOf(l.Expiry)
-	return lock.Seen{Asked: m.instantOf(l.Asked), Now: m.now(), End: end, Endless: endless, Length: max(l.Granted, 0)}
+	return lock.Seen{Asked: m.pastOf(l.Asked), Now: m.now(), End: end, Endless: endless, Length: max(l.Granted, 0)}
 }
 
 func (e *Election) observedWin(l Leadership) {

@@ -26,7 +26,7 @@ type Renewal struct {
 	// Sent is the instant just before the request, the first where a renewal
 	// takes several. With it the duration of the renewal is recorded, and
 	// answers out of order are put in order; where Expiry is zero, the lease
-	// end counts from it. Zero means unknown.
+	// end counts from it. Zero means unknown, and so does a time to come.
 	Sent time.Time
 	// Expiry is the new end of the lease. Zero means that the Expirer of the
 	// lease decides, else its length: as granted, else LeaseDuration.
@@ -79,7 +79,7 @@ func (t *Term) renewedBy(r Renewal) {
 	asked := lock.Won{End: end, Endless: endless, Length: max(r.Granted, 0)}
 	t.fillIn(&asked, r)
 	t.renewed(t.ctx, lock.Renewal{
-		Result: catalog.RenewalOK, Sent: m.instantOf(r.Sent), End: asked.End, Endless: asked.Endless, Length: asked.Length,
+		Result: catalog.RenewalOK, Sent: m.pastOf(r.Sent), End: asked.End, Endless: asked.Endless, Length: asked.Length,
 		Asked: r.Expiry.IsZero(),
 	}, nil)
 }
@@ -100,7 +100,7 @@ func (t *Term) renewalFailed(r Renewal, err error) {
 		err = ErrUnknown
 	}
 	result := t.e.renewalResult(t.classifier(), err, t.e.contextError(err))
-	t.renewed(t.ctx, lock.Renewal{Result: result, Sent: t.e.m.instantOf(r.Sent)}, err)
+	t.renewed(t.ctx, lock.Renewal{Result: result, Sent: t.e.m.pastOf(r.Sent)}, err)
 }
 
 // sinkFuncs is the receiver of a test.

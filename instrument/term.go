@@ -31,7 +31,7 @@ func newTerm(e *Election, l Lease, ctx context.Context, body bool) *Term {
 	if !body {
 		t := &Term{e: e, lease: l, ctx: ctx}
 		if e.m.logger != nil {
-			t.extra()
+			t.extra().logged = true
 		}
 		return t
 	}
@@ -39,6 +39,7 @@ func newTerm(e *Election, l Lease, ctx context.Context, body bool) *Term {
 		Term
 		waiters
 	}{Term: Term{e: e, lease: l, ctx: ctx}}
+	both.logged = true
 	both.Term.wait(&both.waiters)
 	return &both.Term
 }
@@ -190,18 +191,23 @@ func (t *Term) Renew(ctx context.Context) error {
 	ctx, span := t.e.m.startSpan(ctx, catalog.SpanRenew, t.e)
 	sent := t.e.m.now()
 	result := catalog.RenewalError // unless it returns
-	returned := false
+	returned, supported := false, true
 	t.sending(sent)
 	defer func() {
 		if !returned {
 			t.renewed(ctx, lock.Renewal{Result: result, Sent: sent, OnDemand: true}, ErrUnknown)
 		}
 		t.answered()
-		span.end(result.String())
+		if supported {
+			span.end(result.String())
+		} else {
+			span.end(outcomeUnsupported)
+		}
 	}()
 	err := t.lease.(Renewer).Renew(ctx)
 	returned = true
 	if t.e.is(err, errors.ErrUnsupported) {
+		supported = false
 		t.unsupported(can)
 		return err
 	}
@@ -248,18 +254,23 @@ func (t *Term) unsupported(can capability) {
 func (t *Term) renewed(ctx context.Context, r lock.Renewal, err error) {
 	r.Now = t.e.m.now()
 	t.e.lock.Lock()
+	lapsed := t.state.Lapsed()
 	recorded, ended := t.e.lock.Renewed(&t.state, r)
+	if revived := lapsed && !t.state.Lapsed(); revived {
+		t.logGained()
+	}
 	t.e.unlock(ctx)
 	if !recorded {
 		return
 	}
 	if r.Result != catalog.RenewalOK {
 		t.e.m.logRenewalFailed(t, r.Result)
-	} else if t.e.set.stopAtLeaseEnd {
-		t.scheduleStop()
 	}
-	if ended {
+	switch {
+	case ended:
 		t.finish(&lossError{err})
+	case t.e.set.stopAtLeaseEnd: // a renewal that failed may have made the end known, too
+		t.scheduleStop()
 	}
 }
 

@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	scopeName       = "github.com/leaderscope/leaderscope/instrument"
-	outcomeAcquired = "acquired"
+	scopeName          = "github.com/leaderscope/leaderscope/instrument"
+	outcomeAcquired    = "acquired"
+	outcomeUnsupported = "unsupported" // a lease that cannot be renewed on demand
 )
 
 func newTracer(m *Middleware, p trace.TracerProvider) (t trace.Tracer) {

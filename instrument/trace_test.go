@@ -2,6 +2,7 @@ package instrument_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -71,6 +72,64 @@ func (s *recordedSpan) End(...trace.SpanEndOption) {
 	s.to.mu.Lock()
 	defer s.to.mu.Unlock()
 	s.to.ended = append(s.to.ended, s)
+}
+
+// The outcome of a span is what the series count.
+func TestSpansSayWhatTheSeriesSay(t *testing.T) {
+	gone := make(chan struct{})
+	close(gone)
+	for name, c := range map[string]struct {
+		try     func(e *instrument.Election)
+		want    []string
+		changed electtest.Series
+	}{
+		"a lease that was lost before it was won": {
+			func(e *instrument.Election) {
+				_, _ = e.Acquire(context.Background(), electtest.Wins(instrument.NewLease(nil, instrument.LostOn(gone))))
+			},
+			[]string{"leader.acquire session_lost Unset"},
+			electtest.Series{"leader_attempts_total": 1, `leader_not_acquired_total{reason="session_lost"}`: 1},
+		},
+		"a body under such a lease": {
+			func(e *instrument.Election) {
+				_ = e.Run(context.Background(), electtest.Wins(instrument.NewLease(nil, instrument.LostOn(gone))),
+					func(ctx context.Context, _ *instrument.Term) error { return ctx.Err() })
+			},
+			[]string{"leader.acquire session_lost Unset", "leader.run ok Unset"},
+			electtest.Series{"leader_attempts_total": 1, `leader_not_acquired_total{reason="session_lost"}`: 1, `leader_releases_total{result="ok"}`: 1},
+		},
+		"a lease that cannot be renewed": {
+			func(e *instrument.Election) {
+				term, _ := e.Acquire(context.Background(), electtest.Wins(&learning{renew: func(context.Context) error { return fmt.Errorf("%w here", errors.ErrUnsupported) }}))
+				_ = term.Renew(context.Background())
+			},
+			[]string{"leader.acquire acquired Unset", "leader.renew unsupported Unset"},
+			electtest.Series{"leader_attempts_total": 1, "leader_acquired_total": 1, "leader_active": 1},
+		},
+		"a lease whose renewal panics": {
+			func(e *instrument.Election) {
+				term, _ := e.Acquire(context.Background(), electtest.Wins(&learning{renew: func(context.Context) error { panic("renew") }}))
+				defer func() { _ = recover() }()
+				_ = term.Renew(context.Background())
+			},
+			[]string{"leader.acquire acquired Unset", "leader.renew error Error"},
+			electtest.Series{"leader_attempts_total": 1, "leader_acquired_total": 1, "leader_active": 1, `leader_renewals_total{result="error"}`: 1},
+		},
+	} {
+		bubble(t, name, func(t *testing.T) {
+			var recorded spans
+			m := newMiddleware(t, instrument.WithTracerProvider(&recorded))
+			c.try(m.Election("x"))
+			var got []string
+			for _, span := range recorded.ended {
+				got = append(got, fmt.Sprint(span.name, " ", span.attributes["leader.outcome"], " ", span.code))
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+			expect(t, m, "x", "after", zero.With(c.changed))
+		})
+	}
 }
 
 func TestSpansCarryTheLabelAndTheOutcomeAlone(t *testing.T) {

@@ -38,13 +38,17 @@ type work struct {
 	span   span
 }
 
-// startBody counts a body in from start, a reading that the caller has.
+// startBody counts a body in from start, a reading that the caller has; 0 is
+// when the term was won.
 func (t *Term) startBody(ctx context.Context, start lock.Instant) work {
 	ctx, span := t.e.m.startSpan(orBackground(ctx), catalog.SpanRun, t.e)
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := work{t: t, ctx: ctx, cancel: cancel, start: start, span: span}
 	t.e.lock.Lock()
-	t.e.lock.BodyStarts(&t.state, start)
+	if start == 0 {
+		w.start = t.state.Began() // under the mutex: a renewal can have revived the term
+	}
+	t.e.lock.BodyStarts(&t.state, w.start)
 	x := t.extra()
 	why := t.toldWhy(x)
 	if why == nil {

@@ -237,6 +237,9 @@ func (b *Label) read(into *Reading) bool {
 		l.mu.Lock()
 		m := b.r.moment()
 		l.Settle(m.Now)
+		if l.Unlogged != 0 {
+			b.r.hooks.Overran(l)
+		}
 		l.AddTo(&into.Facts, m)
 		hides := l.HidesRenewals()
 		if l.Viewed() {

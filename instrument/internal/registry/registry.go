@@ -45,6 +45,9 @@ type Hooks struct {
 	Collided func(shown string)
 	// Fault counts a panic of foreign code that was contained.
 	Fault func()
+	// Overran is told of a lock whose collection found overruns, with its mutex
+	// held.
+	Overran func(l *Lock)
 }
 
 // New makes a Registry of at most so many labels.

@@ -32,6 +32,7 @@ func newFixture(maxLabels int) *fixture {
 		Overflowed: func(family string) { f.families = append(f.families, family) },
 		Collided:   func(shown string) { f.collided = append(f.collided, shown) },
 		Fault:      func() { f.faults++ },
+		Overran:    func(*Lock) {},
 	})
 	return f
 }
