@@ -39,15 +39,18 @@ type BackendView struct {
 	State BackendState
 	// Holder is the identity that the backend names, or anything that is
 	// another for another holder; the redactor makes its label as that of a
-	// lock name made at run time. Empty where the backend does not tell.
+	// lock name made at run time. Empty where the backend does not tell, which
+	// makes it no other holder than before.
 	Holder string
 	// Token is what the backend counts terms by, if Counted. Another token
-	// than before is another term, also of the same holder.
+	// than before is another term, also of the same holder; a look that is not
+	// Counted is of the same term.
 	Token   uint64
 	Counted bool
 	// Expiry is the end of the recorded lease on this process's clock, zero
 	// where it is not known or there is none. A look after it that still shows
-	// the same end tells of a vacancy that began then. Without such a look
+	// the same end tells of a vacancy that began then; one that shows another
+	// end in the past, of a term that came and went between the looks. Without such a look
 	// nothing is concluded from an end that has passed, since a renewal may not
 	// have been seen yet.
 	Expiry time.Time

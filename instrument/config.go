@@ -64,8 +64,8 @@ func WithClock(clock Clock) Option { return func(c *config) { c.clock = clock } 
 
 // WithLogger logs terms gained, lost and released, failed renewals and
 // overruns, with the label and without error texts. What ends or overruns by
-// itself is logged when the next call or collection notices it. Records are written from
-// a goroutine of their own and dropped when the handler is slow.
+// itself is logged when the next call or collection notices it. Records are
+// written from a goroutine of their own and dropped when the handler is slow.
 //
 // Without it only notices are logged, to slog.Default: that labels are shared
 // or exhausted, that an error is not declared, that options contradict each

@@ -26,7 +26,7 @@ type Look struct {
 	Now      Instant
 	Standing Standing
 	// Holder stands for the holder's identity, and Label is what it is shown
-	// as; an empty Label shows nothing.
+	// as; empty where the backend does not tell.
 	Holder uint64
 	Label  string
 	// Token tells terms apart if Counted.
@@ -46,6 +46,7 @@ type Look struct {
 // stays while the view is blind, to be compared with what is seen next.
 type view struct {
 	last    Look // the latest that saw something; its Standing is Unseen before
+	term    viewed
 	watched bool // this process looks
 	blind   bool // what was seen last is not believed any more
 
@@ -55,6 +56,14 @@ type view struct {
 	terms    uint64
 	vacant   time.Duration
 	handover Distribution
+}
+
+// viewed is the term that was seen last, as far as any look has told of it: one
+// that does not tell a holder or a token does not make it another term.
+type viewed struct {
+	holder         uint64
+	token          uint64
+	named, counted bool
 }
 
 // Sight is what the backend says of one lock, or of several under one label.
@@ -103,13 +112,17 @@ func (s *State) Look(l Look) {
 		seen.view = &view{blind: true}
 	}
 	v := seen.view
+	if v.missed(&l) {
+		v.terms++
+		v.last.Standing, v.term = Held, termOf(&l)
+	}
 	v.settle(l.Now)
 	switch l.Standing {
 	case Unseen, Unwatched:
 		v.blind, v.watched = true, l.Standing == Unseen
 		return
 	case Held:
-		if l.End != 0 && l.End <= l.Now {
+		if l.isOver() {
 			v.lapse(l)
 		} else {
 			s.holds(v, l)
@@ -138,13 +151,28 @@ func (v *view) settle(now Instant) {
 	}
 }
 
+// isOver reports a look that names a holder whose lease has ended.
+func (l *Look) isOver() bool { return l.Standing == Held && l.End != 0 && l.End <= l.Now }
+
+// missed reports a look that shows a term which began and ended since the last
+// one, when the lock was vacant: its lease ended after that. From when on it was
+// held is not known, so what is not counted yet up to its end is no vacancy. The
+// same record again is no other term, though its end may be computed a little
+// differently.
+func (v *view) missed(l *Look) bool {
+	if v.last.Standing != Vacant || !l.isOver() || l.End <= v.last.Now {
+		return false
+	}
+	return v.last.End == 0 || !v.sameTerm(l) || l.Length > 0 && l.End.Sub(v.last.End) > l.Length/2
+}
+
 // holds takes an answer that names a live holder. A term that is found at the
 // first look did not begin with it. How long a gap was is known where its
 // beginning was seen and the view was not blind since; between two looks a
 // change of the holder hides a gap.
 func (s *State) holds(v *view, l Look) {
 	switch {
-	case v.last.Standing == Unseen, v.last.Standing == Held && v.sameTerm(l):
+	case v.last.Standing == Unseen, v.last.Standing == Held && v.sameTerm(&l):
 	case v.last.Standing == Vacant:
 		v.terms++
 		if !v.blind && v.began != 0 {
@@ -156,11 +184,36 @@ func (s *State) holds(v *view, l Look) {
 			s.observe(&v.handover, catalog.BackendHandover, 0)
 		}
 	}
+	if v.last.Standing == Held {
+		v.tells(&l)
+	} else {
+		v.term = termOf(&l)
+	}
 	v.last, v.began = l, 0
 }
 
-func (v *view) sameTerm(l Look) bool {
-	return v.last.Holder == l.Holder && (!v.last.Counted || !l.Counted || v.last.Token == l.Token)
+func termOf(l *Look) viewed {
+	return viewed{holder: l.Holder, named: l.Label != "", token: l.Token, counted: l.Counted}
+}
+
+// sameTerm compares what was told of the term with what this look tells.
+func (v *view) sameTerm(l *Look) bool {
+	a, b := v.term, termOf(l)
+	return (a.holder == b.holder || !a.named || !b.named) && (a.token == b.token || !a.counted || !b.counted)
+}
+
+// tells keeps what a look tells of the term, beside what earlier ones did.
+func (v *view) tells(l *Look) {
+	now := termOf(l)
+	if v.sameTerm(l) {
+		if !now.named {
+			now.holder, now.named = v.term.holder, v.term.named
+		}
+		if !now.counted {
+			now.token, now.counted = v.term.token, v.term.counted
+		}
+	}
+	v.term = now
 }
 
 // lapse takes an answer that names a holder whose lease has ended. The vacancy
@@ -168,9 +221,10 @@ func (v *view) sameTerm(l Look) bool {
 // shows that it was not renewed. A lease that had ended before the first look is
 // a vacancy whose beginning was not seen.
 func (v *view) lapse(l Look) {
-	if v.last.Standing == Held && !v.sameTerm(l) {
+	if v.last.Standing == Held && !v.sameTerm(&l) {
 		v.terms++
 	}
+	v.tells(&l)
 	v.vacates(l, l.End, l.End >= v.last.Now)
 }
 
@@ -179,8 +233,8 @@ func (v *view) lapse(l Look) {
 func (v *view) vacates(l Look, began Instant, beginning bool) {
 	switch {
 	case v.last.Standing == Held && beginning:
-		v.began, v.settled = began, began
-		v.vacant += l.Now.Sub(began)
+		v.began = began
+		v.vacant += l.Now.Sub(max(began, v.settled))
 	case v.last.Standing != Vacant, v.blind:
 		v.began = 0
 	}

@@ -73,6 +73,61 @@ var views = []scenario{
 		41s look-on => v.vacant=3s
 		42s sees held by=c end=60s => v.end=60 v.gaps=1/4 v.held=1 v.holder=c v.terms=2 v.told=42 v.vacant=4s
 	`},
+	{"a look that does not tell the token is of the same term, and the next is compared with the one before", Params{}, `
+		10s sees held by=a token=1 => v.held=1 v.holder=a v.token=1 v.told=10 v.up=1 v.watched=1
+		11s sees held by=a => v.told=11 v.token=-
+		12s sees held by=a token=1 => v.token=1 v.told=12
+		13s sees held by=a => v.told=13 v.token=-
+		14s sees held by=a token=2 => v.gaps=1/0 v.terms=1 v.token=2 v.told=14
+	`},
+	{"a look that does not tell the holder is of the same term, and the next is compared with the one before", Params{}, `
+		10s sees held => v.held=1 v.told=10 v.up=1 v.watched=1
+		11s sees held by=a => v.holder=a v.told=11
+		12s sees held => v.told=12 v.holder=-
+		13s sees held by=a => v.holder=a v.told=13
+		14s sees held => v.told=14 v.holder=-
+		15s sees held by=b => v.gaps=1/0 v.holder=b v.terms=1 v.told=15
+		16s sees held token=7 => v.token=7 v.told=16 v.holder=-
+		17s sees held token=8 => v.gaps=2/0 v.terms=2 v.token=8 v.told=17
+		18s sees held by=c => v.holder=c v.told=18 v.token=-
+	`},
+	{"what is told of a term in an outage or after a vacancy", Params{}, `
+		10s sees held by=a token=1 => v.held=1 v.holder=a v.token=1 v.told=10 v.up=1 v.watched=1
+		11s sees nothing => v.held=- v.holder=- v.token=- v.up=-
+		12s sees held => v.held=1 v.told=12 v.up=1
+		13s sees held by=a token=1 => v.holder=a v.token=1 v.told=13
+		14s sees vacant => v.told=14 v.held=- v.holder=- v.token=-
+		15s sees held => v.gaps=1/1 v.held=1 v.terms=1 v.told=15 v.vacant=1s
+		16s sees held by=b token=2 => v.holder=b v.token=2 v.told=16
+	`},
+	{"a term that came and went between two looks", Params{}, `
+		10s sees held by=a end=25s every=30s => v.end=25 v.every=30s v.held=1 v.holder=a v.told=10 v.up=1 v.watched=1
+		40s sees held by=a end=25s every=30s => v.told=40 v.vacant=15s v.held=- v.holder=-
+		50s look-on => v.vacant=25s
+		70s sees held by=b end=65s every=30s => v.end=65 v.terms=1 v.told=70 v.vacant=30s
+		71s look-on => v.vacant=31s
+		80s sees held by=c end=95s every=30s => v.end=95 v.gaps=1/15 v.held=1 v.holder=c v.terms=2 v.told=80 v.vacant=40s
+	`},
+	{"a term that came and went, whose end was counted already", Params{}, `
+		10s sees vacant every=30s => v.every=30s v.told=10 v.up=1 v.watched=1
+		35s look-on => v.vacant=25s
+		40s sees held by=b end=30s every=30s => v.end=30 v.terms=1 v.told=40 v.vacant=30s
+		41s sees held by=c end=60s every=30s => v.end=60 v.gaps=1/11 v.held=1 v.holder=c v.terms=2 v.told=41 v.vacant=31s
+	`},
+	{"a term that came and went in an outage", Params{}, `
+		10s sees vacant valid=5s => v.told=10 v.up=1 v.watched=1
+		20s look-on => v.vacant=5s v.up=-
+		40s sees held by=b end=30s => v.end=30 v.terms=1 v.told=40 v.up=1 v.vacant=15s
+		41s sees held by=c end=60s => v.end=60 v.gaps=1/11 v.held=1 v.holder=c v.terms=2 v.told=41 v.vacant=16s
+	`},
+	{"terms of one holder that came and went are told apart by token or by a lease that is another", Params{}, `
+		10s sees held by=a end=5s length=10s => v.end=5 v.length=10s v.told=10 v.up=1 v.watched=1
+		40s sees held by=a end=5s length=10s => v.told=40 v.vacant=30s
+		50s sees held by=a end=50s length=10s => v.end=50 v.terms=1 v.told=50
+		51s sees held by=a end=50.1s length=10s => v.end=50.1 v.told=51 v.vacant=31s
+		60s sees held by=a end=55s length=10s token=2 => v.end=55 v.token=2 v.told=60 v.vacant=40s
+		70s sees held by=a end=65s length=10s token=3 => v.end=65 v.terms=2 v.token=3 v.told=70 v.vacant=45s
+	`},
 	{"time in which the backend cannot be asked is no vacancy", Params{}, `
 		10s sees vacant => v.told=10 v.up=1 v.watched=1
 		20s sees nothing => v.vacant=10s v.up=-
