@@ -66,7 +66,9 @@ func KeyFromEnv(variable string) ([]byte, error) {
 }
 
 func trimmedKey(key []byte, source string) ([]byte, error) {
-	key = bytes.TrimSuffix(bytes.TrimSuffix(key, []byte("\n")), []byte("\r"))
+	if line, ended := bytes.CutSuffix(key, []byte("\n")); ended {
+		key = bytes.TrimSuffix(line, []byte("\r")) // which may be the last byte of a binary key
+	}
 	return key, checkKey(key, source+" holds")
 }
 

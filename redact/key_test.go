@@ -45,6 +45,24 @@ func TestKeysComeFromFilesAndVariablesAlike(t *testing.T) {
 	}
 }
 
+// The last bytes of a binary key can look like a part of a line end.
+func TestOfABinaryKeyOneLineEndIsCutOffAndNothingElse(t *testing.T) {
+	for text, want := range map[string]string{
+		string(key) + "\r":         string(key) + "\r",
+		string(key[:31]) + "\r":    string(key[:31]) + "\r",
+		string(key) + "\r\r\n":     string(key) + "\r",
+		string(key) + "\n\n":       string(key) + "\n",
+		string(key) + "\n\r":       string(key) + "\n\r",
+		string(key) + "\r\n\r\n":   string(key) + "\r\n",
+		string(key) + "\x00\xff\r": string(key) + "\x00\xff\r",
+	} {
+		got, err := ReadKeyFile(write(t, text, 0o600))
+		if err != nil || string(got) != want {
+			t.Errorf("of %d bytes %d are left, want %d: %v", len(text), len(got), len(want), err)
+		}
+	}
+}
+
 // Secrets are mounted readable for everybody: 0644 by Kubernetes unless
 // defaultMode says otherwise, 0440 with an fsGroup, 0444 by Docker.
 func TestAMountedSecretIsReadWhateverOthersMayRead(t *testing.T) {

@@ -3,6 +3,7 @@ package otelsetup
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -40,10 +41,16 @@ var (
 // ErrFolded, ErrDelta. It is for push pipelines that are made elsewhere; Setup
 // has it. A nil exporter stays nil.
 func Checked(e metric.Exporter) metric.Exporter {
-	if e == nil {
-		return nil
+	if isNil(e) {
+		return e
 	}
 	return &checked{Exporter: e, reported: map[error]bool{}}
+}
+
+// isNil reports whether there is no exporter, not even behind the interface.
+func isNil(e metric.Exporter) bool {
+	v := reflect.ValueOf(e)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 type checked struct {

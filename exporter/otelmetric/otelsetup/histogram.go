@@ -24,7 +24,7 @@ import (
 //
 // Setup has it. A provider of your own needs it in each of its readers, and
 // otelmetric.New then takes WithoutHistograms: both together export each
-// histogram twice. It is safe for concurrent use.
+// histogram twice. It is safe for concurrent use. A nil Histograms has none.
 type Histograms struct {
 	m      *instrument.Middleware
 	config histogramConfig
@@ -60,6 +60,9 @@ func newHistograms(m *instrument.Middleware, c histogramConfig, classic bool) *H
 // Close ends it: nothing is produced any more. Closing again does nothing. It
 // returns nil.
 func (h *Histograms) Close() error {
+	if h == nil {
+		return nil
+	}
 	h.close.Do(func() {
 		h.detach()
 		h.locks.end()
@@ -69,6 +72,9 @@ func (h *Histograms) Close() error {
 
 // Produce implements metric.Producer.
 func (h *Histograms) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
+	if h == nil {
+		return nil, nil
+	}
 	return h.produce(h.config.native)
 }
 

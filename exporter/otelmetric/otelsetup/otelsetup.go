@@ -51,6 +51,9 @@ func Setup(m *instrument.Middleware, opts ...Option) (*Pipeline, error) {
 func (p *Pipeline) start(m *instrument.Middleware, c config) error {
 	// A reader cannot be taken back, so what may fail comes first.
 	for _, x := range c.pushes {
+		if isNil(x.exporter) {
+			return fmt.Errorf("leaderscope: otelsetup: WithPush: the exporter is a nil %T; pass the one that its New returned", x.exporter)
+		}
 		if err := checkTemporality(x.exporter); err != nil {
 			return err
 		}
@@ -162,8 +165,13 @@ func attributeSets(m *instrument.Middleware) int {
 }
 
 // MeterProvider is the pipeline's provider, to be used for other instruments
-// too, or set as the global one.
-func (p *Pipeline) MeterProvider() *metric.MeterProvider { return p.provider }
+// too, or set as the global one. That of a nil Pipeline exports nothing.
+func (p *Pipeline) MeterProvider() *metric.MeterProvider {
+	if p == nil {
+		return metric.NewMeterProvider()
+	}
+	return p.provider
+}
 
 // Shutdown sends what is pushed a last time and ends the pipeline; elections
 // continue. It returns what the exporters say, and gives up with ctx. Shutting
