@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ type database struct {
 	last   int64
 	holder map[driver.Value]*backend
 	freed  chan struct{} // closed when a lock may be free
+	refuse error         // of every connection
 	opened int
 	closed int
 
@@ -53,6 +55,9 @@ func (d *database) newBackend() *backend {
 func (d *database) Connect(context.Context) (driver.Conn, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.refuse != nil {
+		return nil, d.refuse
+	}
 	d.opened++
 	return &client{db: d, own: d.newBackend()}, nil
 }
@@ -153,6 +158,9 @@ func (c *client) run(query string, args []driver.NamedValue) (answer driver.Valu
 	if len(args) == 0 {
 		return b.id, nil, nil
 	}
+	if want := parameters(query); len(args) != want {
+		return nil, nil, fmt.Errorf("%d parameters for %d in %s", len(args), want, query)
+	}
 	if args[0].Value != b.id {
 		return int64(-1), nil, nil
 	}
@@ -185,6 +193,14 @@ func (c *client) run(query string, args []driver.NamedValue) (answer driver.Valu
 	default:
 		return number(holder == b), nil, nil
 	}
+}
+
+// parameters is how many a query has: ? each, or $1 and on.
+func parameters(query string) (n int) {
+	for strings.Contains(query, fmt.Sprint("$", n+1)) {
+		n++
+	}
+	return max(n, strings.Count(query, "?"))
 }
 
 func number(yes bool) int64 {

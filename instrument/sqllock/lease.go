@@ -75,10 +75,9 @@ func (l *lease) takeTurn(ctx context.Context) error {
 			return errGivenUp
 		case l.turn <- struct{}{}:
 		case <-ctx.Done():
-			if !l.claim() {
-				return errGivenUp
+			if l.claim() {
+				l.dropInTurn()
 			}
-			l.dropInTurn()
 			return ctx.Err()
 		}
 	}

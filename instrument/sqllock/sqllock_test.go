@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -286,6 +288,15 @@ func TestAttempts(t *testing.T) {
 				db.route = func(*backend) *backend { return same }
 			},
 		},
+		{
+			name: "the session cannot be learned", lock: sqllock.PostgresTry(1), reason: "backend_error", err: errInvalid,
+			before: func(db *database) {
+				db.instead = func(_ context.Context, query string) (driver.Value, error, bool) {
+					return nil, errInvalid, query == "SELECT pg_backend_pid()"
+				}
+			},
+		},
+		{name: "no connection", lock: sqllock.Postgres(1), before: func(db *database) { db.refuse = syscall.ECONNREFUSED }, reason: "backend_error", err: syscall.ECONNREFUSED, kept: true},
 	} {
 		expect.Bubble(t, c.name, func(t *testing.T) {
 			db := newDatabase()
@@ -305,7 +316,11 @@ func TestAttempts(t *testing.T) {
 			expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired(c.reason, c.waited)))
 			time.Sleep(120 * s) // for drivers that hang
 			opened, closed := db.counts()
-			if kept := closed == 0; opened != 1 || kept != c.kept {
+			want := 1
+			if db.refuse != nil {
+				want = 0
+			}
+			if kept := closed == 0; opened != want || kept != c.kept {
 				t.Errorf("%d connections opened, %d closed", opened, closed)
 			}
 		})
@@ -547,6 +562,55 @@ func TestAReleaseWhileACheckIsUnderWay(t *testing.T) {
 	}
 }
 
+func TestAnElectionThatIsForgottenDuringACheckKeepsItsLock(t *testing.T) {
+	expect.Bubble(t, "and gives it back", func(t *testing.T) {
+		db, m := newDatabase(), expect.Middleware(t)
+		db.instead = slowly(5*s, 1)
+		term, err := m.Election(expect.Lock).Acquire(t.Context(), sqllock.NewLock(db.pool(t), sqllock.PostgresTry(1), 10*s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(12 * s)
+		m.Election(expect.Lock).Forget()
+		time.Sleep(30 * s)
+		if _, closed := db.counts(); closed != 0 {
+			t.Errorf("%d connections closed", closed)
+		}
+		if err := term.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestNoCheckRunsBesideARelease(t *testing.T) {
+	expect.Bubble(t, "that takes longer than the interval", func(t *testing.T) {
+		db, m := newDatabase(), expect.Middleware(t)
+		l, err := sqllock.NewLock(db.pool(t), sqllock.PostgresTry(1), 10*s).Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A term ends its watcher before it releases; another holder of the lease may not.
+		term, err := m.Election(expect.Lock).Acquire(t.Context(), electtest.Wins(l))
+		if err != nil {
+			t.Fatal(err)
+		}
+		db.change(func(d *database) {
+			d.instead = func(_ context.Context, query string) (driver.Value, error, bool) {
+				if isCheck(query) {
+					t.Error("a check was sent")
+				} else {
+					time.Sleep(25 * s)
+				}
+				return nil, nil, false
+			}
+		})
+		if err := l.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		_ = term.Release(t.Context())
+	})
+}
+
 func TestClosingThePoolEndsItsTerms(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -569,7 +633,7 @@ func TestClosingThePoolEndsItsTerms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(5*s + s/4)
+			time.Sleep(6*s + s/4)
 			go func() { _ = pool.Close() }()
 			closed := time.Now()
 			<-term.Context().Done()
@@ -600,9 +664,16 @@ func TestWithoutChecks(t *testing.T) {
 		db := newDatabase()
 		m := expect.Middleware(t)
 		opts := []instrument.ElectionOption{instrument.Hold(), instrument.HiddenRenewals()}
-		term, err := m.Election(expect.Lock, opts...).Acquire(t.Context(), sqllock.NewLock(db.pool(t), sqllock.PostgresTry(1), 0))
+		pool := db.pool(t)
+		synctest.Wait()
+		before := runtime.NumGoroutine()
+		term, err := m.Election(expect.Lock, opts...).Acquire(t.Context(), sqllock.NewLock(pool, sqllock.PostgresTry(1), 0))
 		if err != nil {
 			t.Fatal(err)
+		}
+		synctest.Wait()
+		if n := runtime.NumGoroutine() - before; n != 0 {
+			t.Errorf("%d goroutines more while nothing is to be done", n)
 		}
 		db.change(func(d *database) {
 			d.instead = func(_ context.Context, query string) (driver.Value, error, bool) {

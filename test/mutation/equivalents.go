@@ -73,6 +73,30 @@ var equivalents = []equivalent{
 		"n is a power of two, which three times something never is",
 	},
 	{
+		change{
+			folder: "instrument/etcdlock", in: "keeper.ask", kind: zeroResult,
+			old: "return ctx.Err()", new: "return nil",
+		},
+		"the renewal has ended with its context, and reads no answer any more",
+	},
+	{
+		change{
+			folder: "instrument/sqllock", in: "lease.checkOnce", kind: changeConstant,
+			old: "answers := make(chan answer, 1)", new: "answers := make(chan answer, 2)",
+		}, oneIsSent,
+	},
+	{
+		change{
+			folder: "instrument/sqllock", in: "null", kind: changeConstant,
+			old: "null = -3", new: "null = -4",
+		},
+		"any number that no statement answers",
+	},
+	{
+		change{folder: "instrument/dynamolocklead", in: "century", kind: changeConstant},
+		"a wait that no program outlives",
+	},
+	{
 		change{folder: "instrument/raftlead", in: "Observe", kind: flipBoolean},
 		"whether an observation is passed on, and may wait for that, matters to a channel only, and there is none",
 	},
@@ -100,6 +124,8 @@ var equivalents = []equivalent{
 }
 
 const opened = "a directory that was made, or is there, can be opened by a user who may search every one, as that of the tests"
+
+const oneIsSent = "only one value is sent to the channel"
 
 const eitherOfTwo = "of two that are equal, either is the first"
 
