@@ -118,6 +118,13 @@ func TestAnAttemptOnACallersSessionThatGotNoAnswerLeavesNoKey(t *testing.T) {
 	}
 }
 
+func TestAnAttemptThatLeftNoKeyIsSweptWithoutARequest(t *testing.T) {
+	nothing := &borrowed{candidate: phantom{}} // and no session to ask with
+	if deleted, err := nothing.deleteLeft(t.Context()); deleted || err != nil {
+		t.Errorf("deleted: %v, error %v", deleted, err)
+	}
+}
+
 func TestTheNextAttemptOnACallersSessionKeepsItsKey(t *testing.T) {
 	_, c := server(t)
 	for attempt, of := range onASession {

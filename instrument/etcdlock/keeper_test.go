@@ -3,6 +3,7 @@ package etcdlock
 import (
 	"context"
 	"errors"
+	"net"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,8 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
 
 	"github.com/leaderscope/leaderscope/instrument"
 )
@@ -155,6 +158,40 @@ func TestKeeperBelievesNoAnswerThatCameAfterTheLeaseEnd_C16(t *testing.T) {
 			t.Error("a dead lease was renewed")
 		}
 	})
+}
+
+func TestARenewalIsNotSentWithoutAConnection(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	if err := l.Close(); err != nil { // so that connections are refused
+		t.Fatal(err)
+	}
+	c, err := clientv3.New(clientv3.Config{Endpoints: []string{address}, Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*redialEvery)
+	defer cancel()
+	if err := connected(ctx, c); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("without a server: %v", err)
+	}
+
+	l, err = net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer()
+	go func() { _ = server.Serve(l) }()
+	defer server.Stop()
+	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := connected(soon, c); err != nil {
+		t.Errorf("with a server: %v", err)
+	}
 }
 
 func TestKeeperEndsAtOnceWhenTheServerKnowsNoLease(t *testing.T) {
