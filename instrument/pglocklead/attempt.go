@@ -20,7 +20,6 @@ func (l *locker) take(ctx context.Context) (*pglock.Lock, error) {
 	lock, err := l.once(ctx)
 	switch {
 	case err == nil:
-		l.last.forget()
 		return lock, nil
 	case lock == nil, !errors.Is(err, pglock.ErrNotAcquired):
 		return nil, err

@@ -30,6 +30,7 @@ type table struct {
 	err      error         // of every request
 	refused  error         // of every heartbeat
 	broken   int           // so many requests meet a connection that broke
+	lost     int           // so many requests are done, and their answers lost
 	silent   chan struct{} // until it is closed no request is answered
 	late     time.Duration // of every answer
 	sent     int           // requests
@@ -208,7 +209,12 @@ func (x *table) serve(ctx context.Context, do func() int64) (int64, error) {
 	if late == 0 {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		return do(), nil
+		n := do()
+		if x.lost > 0 {
+			x.lost--
+			return 0, errReset
+		}
+		return n, nil
 	}
 	answers := make(chan int64, 1)
 	go func() { // it is done, whoever waits for the answer

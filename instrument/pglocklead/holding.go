@@ -72,10 +72,10 @@ func (h *holding) look(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, h.l.lease/3)
 	defer cancel()
 	_, err := h.l.client.GetContext(limited, h.l.name)
-	if _, gone := errors.AsType[*pglock.NotExistError](err); !gone && err != nil {
-		return err
+	if _, gone := errors.AsType[*pglock.NotExistError](err); gone {
+		return nil
 	}
-	return ctx.Err()
+	return err
 }
 
 // Withdraw gives back what no term holds.

@@ -321,12 +321,13 @@ func TestALockThatWasTakenBeforeItsTermBeginsIsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		x.steal(expect.Lock)
-		time.Sleep(lease / 2)
+		time.Sleep(lease/3 + s)
 		term, err := m.Election(expect.Lock).Acquire(t.Context(), electtest.Wins(l))
 		if err != nil {
 			t.Fatal(err)
 		}
 		<-term.Context().Done()
+		expect.Whole(t, m, "after the loss", ended(t, "lost", 0))
 		if cause := context.Cause(term.Context()); !errors.Is(cause, pglock.ErrLockAlreadyReleased) || !errors.Is(cause, instrument.ErrLost) {
 			t.Errorf("the term's context ended with %v", cause)
 		}
@@ -334,6 +335,41 @@ func TestALockThatWasTakenBeforeItsTermBeginsIsLost(t *testing.T) {
 			t.Errorf("release: %v", err)
 		}
 	})
+}
+
+func TestRequestsOfARelease(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		happens func(x *table)
+		sent    int
+		err     error
+	}{
+		{"one is enough", func(*table) {}, 1, nil},
+		{"a lock that is another's", func(x *table) { x.steal(expect.Lock) }, 1, pglock.ErrLockAlreadyReleased},
+		{"a connection that broke: a look, and again", func(x *table) { x.change(func(x *table) { x.broken = 1 }) }, 3, nil},
+		{"two connections that broke: two looks, and again", func(x *table) { x.change(func(x *table) { x.broken = 2 }) }, 4, nil},
+		{"an answer that was lost: the lock is gone, perhaps by the first request", func(x *table) { x.change(func(x *table) { x.lost = 1 }) }, 3, errReset},
+		{"a server that is away: two looks", func(x *table) { x.fail(errReset) }, 3, errReset},
+	} {
+		expect.Bubble(t, c.name, func(t *testing.T) {
+			x := newTable()
+			l, err := x.lock(t, expect.Lock).Acquire(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.happens(x)
+			x.change(func(x *table) { x.sent = 0 })
+			if err := l.Release(t.Context()); !errors.Is(err, c.err) || c.err == nil && err != nil {
+				t.Errorf("release: %v", err)
+			}
+			x.change(func(x *table) {
+				if x.sent != c.sent {
+					t.Errorf("%d requests, want %d", x.sent, c.sent)
+				}
+			})
+			time.Sleep(2 * lease)
+		})
+	}
 }
 
 func TestANilContextHasNoEnd(t *testing.T) {
