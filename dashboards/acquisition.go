@@ -2,6 +2,7 @@ package dashboards
 
 import (
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 	"github.com/grafana/grafana-foundation-sdk/go/units"
@@ -32,11 +33,11 @@ func (q queries) outcomes() *timeseries.PanelBuilder {
 			{ref: "NotAcquired", expr: q.perMinute(catalog.NotAcquired, "reason"), legend: "{{reason}}"},
 		},
 	}),
-		series{"attempts", grey}, series{"acquired", green},
-		series{catalog.Contended.String(), blue}, series{catalog.AlreadyHeld.String(), "light-blue"},
-		series{catalog.TimedOut.String(), orange}, series{catalog.CanceledAttempt.String(), "super-light-blue"},
-		series{catalog.SessionLost.String(), "dark-orange"}, series{catalog.BackendError.String(), red},
-		series{catalog.Panicked.String(), "purple"}, series{catalog.UnknownReason.String(), "yellow"},
+		series{name: "attempts", color: grey}, series{name: "acquired", color: green},
+		series{name: catalog.Contended.String(), color: blue}, series{name: catalog.AlreadyHeld.String(), color: "light-blue"},
+		series{name: catalog.TimedOut.String(), color: orange}, series{name: catalog.CanceledAttempt.String(), color: "super-light-blue"},
+		series{name: catalog.SessionLost.String(), color: "dark-orange"}, series{name: catalog.BackendError.String(), color: red},
+		series{name: catalog.Panicked.String(), color: "purple"}, series{name: catalog.UnknownReason.String(), color: "yellow"},
 	)
 }
 
@@ -75,5 +76,7 @@ func (q queries) acquireDuration() *timeseries.PanelBuilder {
 		steps:   plain(),
 		targets: q.durations(catalog.AcquireDuration),
 	}).
+		// A lock that is held has an attempt now and then: no line joins them.
+		ShowPoints(common.VisibilityModeAlways).
 		Min(0)
 }

@@ -321,7 +321,7 @@ func TestRatesUseGrafanasInterval(t *testing.T) {
 	allowed := map[int][]string{
 		panel.NearLease: {"30m"}, panel.BackendTrouble: {"10m"}, panel.Locks: {"15m", "10m"}, panel.Leaders: {"15m"},
 		panel.BackendErrors: {"10m"}, panel.Instrumentation: {"1h"}, panel.Scraped: {"1h"},
-		panel.State: {"15m"}, panel.Unseen: {"1h"},
+		panel.State: {"15m"}, panel.Holder: {"15m"}, panel.Unseen: {"1h"},
 	}
 	eachBoard(t, func(t *testing.T, _ string, _ Config, out []byte) {
 		for _, p := range decoded(t, out).Panels {

@@ -130,7 +130,7 @@ func floatingPanel(a about) *timeseries.PanelBuilder {
 		Legend(common.NewVizLegendOptionsBuilder().
 			ShowLegend(true).DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom)).
 		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending)).
-		ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdPaletteClassicByName)).
+		ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdShades).FixedColor(blue)).
 		DrawStyle(common.GraphDrawStyleLine).LineWidth(1).FillOpacity(0).ShowPoints(common.VisibilityModeAuto)
 }
 
@@ -144,7 +144,7 @@ func limitPanel(a about) *timeseries.PanelBuilder {
 // nothing did. Its steps are not shorter than the window of a rate, so that one
 // event makes one bar. The legend begins with those who had the most.
 func (q queries) barPanel(a about) *timeseries.PanelBuilder {
-	return ranking(linePanel(a), "max").DrawStyle(common.GraphDrawStyleBars).FillOpacity(60).Interval(q.eventWindow())
+	return ranking(linePanel(a), "max").DrawStyle(common.GraphDrawStyleBars).FillOpacity(80).LineWidth(0).Interval(q.eventWindow())
 }
 
 // ranking gives a panel of many series a legend that scrolls and begins with
@@ -157,11 +157,35 @@ func ranking(b *timeseries.PanelBuilder, calc string) *timeseries.PanelBuilder {
 
 // series is a line by its legend, with a colour of its own: a word should not
 // change its colour with what else is shown.
-type series struct{ name, color string }
+type series struct {
+	name, color string
+	// downwards: its values are drawn below 0.
+	downwards bool
+}
+
+// colors of a line of trouble are grey until there is some.
+func (s series) colors() []dashboard.DynamicConfigValue {
+	switch {
+	case s.color != red && s.color != darkRed:
+		return []dashboard.DynamicConfigValue{fixed(s.color)}
+	case s.downwards:
+		return []dashboard.DynamicConfigValue{byExtreme("min"), steps(base(s.color), from(-least, grey))}
+	default:
+		return []dashboard.DynamicConfigValue{byExtreme("max"), steps(base(grey), from(least, s.color))}
+	}
+}
+
+// least is above 0, and below every rate that is not.
+const least = 1e-9
+
+// byExtreme gives a whole line the colour of its greatest or smallest value.
+func byExtreme(calc string) dashboard.DynamicConfigValue {
+	return property("color", map[string]any{"mode": "thresholds", "seriesBy": calc})
+}
 
 func colored(b *timeseries.PanelBuilder, lines ...series) *timeseries.PanelBuilder {
 	for _, l := range lines {
-		b.OverrideByName(l.name, []dashboard.DynamicConfigValue{fixed(l.color)})
+		b.OverrideByName(l.name, l.colors())
 	}
 	return b
 }
@@ -208,9 +232,11 @@ const (
 	green  = "green"
 	orange = "orange"
 	red    = "red"
-	blue   = "blue"
-	grey   = "text"
-	unseen = "transparent"
+	// darkRed is red beside red.
+	darkRed = "dark-red"
+	blue    = "blue"
+	grey    = "text"
+	unseen  = "transparent"
 )
 
 // base is the colour below every threshold, from starts one.
@@ -256,6 +282,16 @@ func below(text, color string) dashboard.ValueMapping {
 		Type: dashboard.MappingTypeRangeToText,
 		Options: dashboard.DashboardRangeMapOptions{
 			To: cog.ToPtr(-0.5), Result: dashboard.ValueMappingResult{Text: &text, Color: &color},
+		},
+	}}
+}
+
+// withoutPrefix shows what comes after a prefix.
+func withoutPrefix(prefix string) dashboard.ValueMapping {
+	return dashboard.ValueMapping{RegexMap: &dashboard.RegexMap{
+		Type: dashboard.MappingTypeRegexToText,
+		Options: dashboard.DashboardRegexMapOptions{
+			Pattern: "/^" + prefix + "(.+)$/", Result: dashboard.ValueMappingResult{Text: cog.ToPtr("$1")},
 		},
 	}}
 }

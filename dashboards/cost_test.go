@@ -55,9 +55,9 @@ func TestDirectQueriesThatReadMoreAreKnown(t *testing.T) {
 		`panel "Without a leader", query Now`:                          2,
 		`panel "Leaders claimed", query Crowded`:                       2,
 		`panel "Lease left", query A`:                                  2,
-		`panel "Near or past lease, 30m", query Near`:                  5,
-		`panel "Near or past lease, 30m", query Past`:                  2,
-		`panel "Backend errors, 10m", query A`:                         3,
+		`panel "Near or past lease", query Near`:                       5,
+		`panel "Near or past lease", query Past`:                       2,
+		`panel "Backend errors", query A`:                              3,
 		`panel "Too many leaders", query Now`:                          2,
 		`panel "Locks", query Errors`:                                  2,
 		`panel "Locks", query Left`:                                    2,
@@ -69,7 +69,7 @@ func TestDirectQueriesThatReadMoreAreKnown(t *testing.T) {
 		`panel "Terms gained and ended", query Ended`:                  7,
 		`panel "Waiting for a lock", query A`:                          3,
 		`panel "Who led when", query A`:                                2,
-		`panel "Works without lock", query A`:                          2,
+		`panel "Works without lock", query A`:                          3,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("want -, got +\n%s", diff)

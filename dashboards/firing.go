@@ -17,14 +17,16 @@ import (
 
 // firing lists the alerts of what is shown, those that page first.
 func (q queries) firing() *table.PanelBuilder {
-	columns := []column{{ref: "Since", title: "Since", expr: q.firingSince(), style: []dashboard.DynamicConfigValue{
-		width(150), property("unit", units.DateTimeFromNow)}, labels: q.firingHeadings()}}
+	columns := []column{{ref: "Since", title: "Since", expr: q.firingSince(), before: q.firingHeadings(),
+		style:  []dashboard.DynamicConfigValue{width(130), property("unit", units.DateTimeFromNow), property("custom.align", "left")},
+		labels: []heading{{label: backendLabel, title: "Backend", style: []dashboard.DynamicConfigValue{width(90)}}},
+	}}
 	return q.styled(columns, tablePanel(about{
 		id: panel.Alerts, title: "Alerts firing",
-		description: "Alerts of the locks shown, with the time since which their condition holds. The name of an alert leads to its runbook, " +
+		description: "Alerts of the locks shown, with the time since which their condition holds, by their names without " + panel.AlertPrefix + ". The name of an alert leads to its runbook, " +
 			"the name of a lock to its dashboard. The list comes from the series ALERTS of this data source: where the rules are evaluated " +
 			"elsewhere, as by Grafana, it stays empty, and so do the states that come from alerts.",
-		unit: units.Short, noValue: "no alert fires, or the rules are evaluated elsewhere", width: 24, height: 5,
+		unit: units.Short, noValue: "no alert fires, or the rules are evaluated elsewhere", width: 24, height: 6,
 		steps:   []dashboard.Threshold{base(grey)},
 		targets: targetsOf(columns),
 	})).
@@ -46,7 +48,8 @@ const (
 )
 
 func (q queries) firingHeadings() []heading {
-	name := heading{label: labels.AlertName, title: "Alert", style: []dashboard.DynamicConfigValue{property("custom.minWidth", 230)}}
+	name := heading{label: labels.AlertName, title: "Alert", style: []dashboard.DynamicConfigValue{
+		property("custom.minWidth", 170), property("mappings", []dashboard.ValueMapping{withoutPrefix(panel.AlertPrefix)})}}
 	if q.cfg.RunbookURL != "" {
 		name.style = append(name.style, property("links", []any{map[string]any{
 			"title": "What it means and what to do", "url": strings.TrimSuffix(q.cfg.RunbookURL, "/") + "/${__value.raw}.md", "targetBlank": true,
@@ -55,9 +58,8 @@ func (q queries) firingHeadings() []heading {
 	return []heading{
 		{label: severityLabel, title: "Severity", style: []dashboard.DynamicConfigValue{width(90), textColored(),
 			property("mappings", []dashboard.ValueMapping{colors(map[string]string{"critical": red, "warning": orange})})}},
-		name,
 		{label: catalog.LockName.Name(), title: "Lock", style: []dashboard.DynamicConfigValue{
-			property("custom.minWidth", 190), property("links", []any{q.rowLink()})}},
-		{label: backendLabel, title: "Backend", style: []dashboard.DynamicConfigValue{width(90)}},
+			property("custom.minWidth", lockWidth), property("links", []any{q.rowLink()})}},
+		name,
 	}
 }

@@ -38,8 +38,8 @@ func (q queries) health() *stat.PanelBuilder {
 			{ref: "CatchAll", expr: q.catchAllLabels(), legend: "catch-all labels"},
 		},
 	}).
-		OverrideByQuery("Down", warn(1, red)).
-		OverrideByQuery("Keys", warn(2, red)).
+		OverrideByQuery("Down", warn(1, orange)).
+		OverrideByQuery("Keys", warn(2, orange)).
 		OverrideByQuery("Folded", warn(0.5, orange)).
 		OverrideByQuery("CatchAll", warn(1, orange))
 }

@@ -2,6 +2,7 @@ package dashboards
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
 	"github.com/grafana/grafana-foundation-sdk/go/common"
@@ -34,7 +35,7 @@ func (q queries) holderTimeline() *statetimeline.PanelBuilder {
 		unit: units.Short, noValue: "no replica led", width: 24, height: 10,
 		steps: []dashboard.Threshold{base(grey), from(1, green)},
 		targets: []target{{
-			expr:   sortedBy(q.readable(q.movedMost()), catalog.LockName.Name(), q.cfg.Scope.Holder),
+			expr:   sortedBy(q.readable(q.movedMost(), q.familiesShown()), catalog.LockName.Name(), q.cfg.Scope.Holder),
 			legend: q.timelineLegend(),
 		}},
 	}).
@@ -58,21 +59,26 @@ func (q queries) timelineLegend() string {
 	return "{{" + query.FamilyLabel + "}} {{" + q.cfg.Scope.Holder + "}} {{" + endLabel + "}}"
 }
 
+// readableLegend is the legend of locks, where their names are made readable.
+func (q queries) readableLegend() string {
+	return strings.ReplaceAll(q.legend, "{{"+catalog.LockName.Name()+"}}", "{{"+query.FamilyLabel+"}} {{"+endLabel+"}}")
+}
+
 // readable adds the family of the lock and the end of its label, or all of a
 // short one.
-func (q queries) readable(e query.Expr) query.Expr {
+func (q queries) readable(e, families query.Expr) query.Expr {
 	if q.oneLock {
 		return e
 	}
 	name := catalog.LockName.Name()
-	named := query.Op(e, "* "+query.On(q.locks.Labels)+" group_left ("+query.FamilyLabel+")", q.families())
+	named := query.Op(e, "* "+query.On(q.locks.Labels)+" group_left ("+query.FamilyLabel+")", families)
 	whole := query.Call("label_replace", named, query.Text(endLabel), query.Text("$1"), query.Text(name), query.Text("(.+)"))
 	return query.Call("label_replace", whole, query.Text(endLabel), query.Text("…$1"), query.Text(name), query.Text(".{9,}(.{6})"))
 }
 
-// families is 1 for each lock of the range shown, with its family where one was
-// named. It is the same at each step.
-func (q queries) families() query.Expr {
+// familiesShown is 1 for each lock of the range shown, with its family where
+// one was named. It is the same at each step.
+func (q queries) familiesShown() query.Expr {
 	named := q.locks.Metric(catalog.ElectorInfo, query.Unequal(query.FamilyLabel, ""))
 	if q.facts.Recorded {
 		named = q.facts.Recording(query.RecordedFamily)
@@ -80,6 +86,13 @@ func (q queries) families() query.Expr {
 	with := query.By("max", append(slices.Clone(q.locks.Labels), query.FamilyLabel), overAllShown("last_over_time", named))
 	_, every := q.moves()
 	return query.Op(q.locks.By("topk", "1, "+with), "or "+query.On(q.locks.Labels), q.locks.By("group", every))
+}
+
+// familiesNow is 1 for each lock of now, also for those of which nothing but
+// an alert is left.
+func (q queries) familiesNow() query.Expr {
+	every := query.Op(q.facts.Reporting(), "or", q.facts.Active())
+	return query.Op(q.locks.By("topk", "1, "+q.facts.Families()), "or "+query.On(q.locks.Labels), q.locks.By("group", every))
 }
 
 func (q queries) holders() *timeseries.PanelBuilder {
@@ -115,10 +128,10 @@ func (q queries) transitions() *timeseries.PanelBuilder {
 			{ref: "Regressed", expr: q.most(q.facts.Regressed(rateInterval)), legend: "token went back: " + q.legend},
 		},
 	}),
-		series{"gained", green},
-		series{catalog.Released.String(), blue}, series{catalog.Lost.String(), red}, series{catalog.Expired.String(), orange},
-		series{catalog.CanceledTerm.String(), "light-blue"}, series{catalog.Abandoned.String(), "purple"},
-		series{catalog.GaveUp.String(), "dark-orange"}, series{catalog.ReleaseFailed.String(), "dark-red"},
+		series{name: "gained", color: green},
+		series{name: catalog.Released.String(), color: blue}, series{name: catalog.Lost.String(), color: red, downwards: true}, series{name: catalog.Expired.String(), color: orange},
+		series{name: catalog.CanceledTerm.String(), color: "light-blue"}, series{name: catalog.Abandoned.String(), color: "purple"},
+		series{name: catalog.GaveUp.String(), color: "dark-orange"}, series{name: catalog.ReleaseFailed.String(), color: darkRed, downwards: true},
 	).
 		OverrideByQuery("Regressed", []dashboard.DynamicConfigValue{fixed(red)})
 }
@@ -137,7 +150,7 @@ func (q queries) fencingToken() *timeseries.PanelBuilder {
 			{ref: "Regressed", expr: q.facts.Regressed(rateInterval), legend: "went back"},
 		},
 	}), "max").
-		LineInterpolation(common.LineInterpolationStepAfter).
+		Decimals(0).LineInterpolation(common.LineInterpolationStepAfter).
 		OverrideByQuery("Regressed", []dashboard.DynamicConfigValue{
 			fixed(red), property("custom.drawStyle", "points"), property("custom.pointSize", 10),
 		})
@@ -146,7 +159,10 @@ func (q queries) fencingToken() *timeseries.PanelBuilder {
 // endings says why terms ended. A bar stands where the term ended, within its
 // step.
 func (q queries) endings() *timeseries.PanelBuilder {
-	ended := query.By("sum", []string{"cause", q.cfg.Scope.Holder}, query.Over("increase", q.replicas.Metric(catalog.TermsEnded), rateInterval))
+	by := []string{"cause", q.cfg.Scope.Holder}
+	ended := query.By("sum", by, query.Over("increase", q.replicas.Metric(catalog.TermsEnded), rateInterval))
+	// Zeros between them keep the bars narrow.
+	everEnded := query.Op(query.By("sum", by, overAllShown("increase", q.replicas.Metric(catalog.TermsEnded))), ">", query.Number(0))
 	return q.barPanel(about{
 		id: panel.Endings, title: "Why terms ended",
 		description: "released: given back. expired: left to its lease on purpose. lost: taken away, or the session ended. gave_up: the elector " +
@@ -154,8 +170,10 @@ func (q queries) endings() *timeseries.PanelBuilder {
 			"abandoned: the program dropped it.",
 		unit: units.Short, noValue: "no term ended", width: 24, height: 5,
 		steps:   plain(),
-		targets: []target{{expr: query.Op(ended, ">", query.Number(0)), legend: "{{cause}} {{" + q.cfg.Scope.Holder + "}}"}},
-	})
+		targets: []target{{expr: query.Op(ended, "and", everEnded), legend: "{{cause}} {{" + q.cfg.Scope.Holder + "}}"}},
+	}).
+		WithOverride(dashboard.MatcherConfig{Id: "byRegexp", Options: catalog.Lost.String() + " .*"}, []dashboard.DynamicConfigValue{fixed(red)}).
+		WithOverride(dashboard.MatcherConfig{Id: "byRegexp", Options: catalog.ReleaseFailed.String() + " .*"}, []dashboard.DynamicConfigValue{fixed(darkRed)})
 }
 
 // alertTimeline shows which alerts fired when.

@@ -104,9 +104,9 @@ func (q queries) renewals() *timeseries.PanelBuilder {
 		steps:   plain(),
 		targets: []target{{expr: q.perMinute(catalog.Renewals, "result"), legend: "{{result}}"}},
 	}),
-		series{catalog.RenewalOK.String(), green}, series{catalog.RenewalError.String(), red},
-		series{catalog.RenewalTimeout.String(), orange}, series{catalog.RenewalCanceled.String(), "light-blue"},
-		series{catalog.RenewalLost.String(), "dark-red"},
+		series{name: catalog.RenewalOK.String(), color: green}, series{name: catalog.RenewalError.String(), color: red},
+		series{name: catalog.RenewalTimeout.String(), color: orange}, series{name: catalog.RenewalCanceled.String(), color: "light-blue"},
+		series{name: catalog.RenewalLost.String(), color: darkRed},
 	)
 }
 

@@ -40,7 +40,7 @@ func Lock(cfg Config) ([]byte, error) {
 // with it, and what each replica is doing.
 func (q queries) lockNow() row {
 	return row{"Right now", []cog.Builder[dashboard.Panel]{
-		q.firing(),
+		q.firing().Height(5),
 		q.holderNow(),
 		q.stateNow(),
 		q.leaseLeftNow(),
@@ -110,10 +110,10 @@ func (q queries) scraped() *statetimeline.PanelBuilder {
 			"unknown whether it leads: its last values are not shown. Of many replicas, those that were down are shown first. On push " +
 			"pipelines there is no such series.",
 		unit: units.Short, noValue: "nothing is scraped: the metrics are pushed, or the labels of up differ", width: 24, height: 6,
-		steps:   []dashboard.Threshold{base(red), from(1, green)},
+		steps:   []dashboard.Threshold{base(orange), from(1, green)},
 		targets: []target{{expr: sortedBy(up, q.cfg.Scope.Holder), legend: q.replicaLegend()}},
 	}).
-		Mappings([]dashboard.ValueMapping{words(says{0, "down", red}, says{1, "up", green})}).
+		Mappings([]dashboard.ValueMapping{words(says{0, "down", orange}, says{1, "up", green})}).
 		PerPage(drawnReplicas+1), drawnReplicas, "worst", "replicas", all)
 }
 

@@ -29,14 +29,17 @@ func (q queries) holderNow() *stat.PanelBuilder {
 			{ref: "Crowd", expr: query.Op(leading, "and "+on, q.facts.Crowded()), legend: holder},
 			{ref: "Holder", expr: query.Op(leading, "unless "+on, q.facts.Crowded()), legend: holder},
 			{ref: "Unprotected", expr: q.facts.Unprotected(), legend: holder + " works without it"},
-			{ref: "NoLeader", expr: q.facts.Leaderless(), legend: "no replica"},
+			{ref: "NotSeen", expr: q.facts.UnseenLeaders(), legend: holder + ", not scraped"},
+			{ref: "NoLeader", expr: query.Op(q.facts.Leaderless(), "unless", q.facts.Unseen()), legend: "no replica"},
 			{ref: "Idle", expr: q.facts.Run(query.Op(q.facts.Active(), "==", query.Number(0))), legend: "idle"},
 		},
 	}).
 		OverrideByQuery("Crowd", []dashboard.DynamicConfigValue{fixed(red)}).
 		OverrideByQuery("Unprotected", []dashboard.DynamicConfigValue{fixed(red)}).
+		OverrideByQuery("NotSeen", []dashboard.DynamicConfigValue{fixed(orange)}).
 		OverrideByQuery("NoLeader", []dashboard.DynamicConfigValue{fixed(orange)}).
 		OverrideByQuery("Idle", []dashboard.DynamicConfigValue{fixed(unseen)}).
+		Text(common.NewVizTextDisplayOptionsBuilder().ValueSize(20)).
 		TextMode(common.BigValueTextModeName)
 }
 
@@ -100,6 +103,7 @@ func (q queries) declared() *stat.PanelBuilder {
 		},
 	}).
 		OverrideByQuery("Leaders", []dashboard.DynamicConfigValue{property("unit", units.Short)}).
+		Text(common.NewVizTextDisplayOptionsBuilder().TitleSize(13).ValueSize(22)).
 		ColorMode(common.BigValueColorModeNone).
 		TextMode(common.BigValueTextModeValueAndName)
 }
@@ -127,13 +131,13 @@ func (q queries) replicaColumns() []column {
 	seconds := []dashboard.DynamicConfigValue{width(110), property("unit", units.Seconds), property("decimals", 1)}
 	info := append(slices.Clone(q.locks.Labels), q.cfg.Scope.Holder, "mode", "backend", "family")
 	return []column{
-		{ref: "Active", title: "Lock", expr: each("max", catalog.Active), labels: []heading{{label: q.cfg.Scope.Holder, title: "Replica"}},
+		{ref: "Active", title: "Lock", expr: each("max", catalog.Active), labels: []heading{{label: q.cfg.Scope.Holder, title: "Replica", style: []dashboard.DynamicConfigValue{property("custom.minWidth", 160)}}},
 			style: []dashboard.DynamicConfigValue{
 				property("mappings", []dashboard.ValueMapping{words(says{0, "not held", grey}, says{1, "holds it", green}), several("", green)}),
 				property("custom.cellOptions", map[string]any{"type": "color-text"}), width(110), property("custom.align", "left"),
 			}},
 		{ref: "Running", title: "Works", expr: query.Op(query.Op("-1", "*", unprotected), "or", each("max", catalog.Running)), style: []dashboard.DynamicConfigValue{
-			width(130), textColored(), property("mappings", []dashboard.ValueMapping{words(says{0, "no", grey}), below("without the lock", red)})}},
+			width(130), textColored(), property("mappings", []dashboard.ValueMapping{words(says{0, "no", grey}, says{1, "yes", grey}), below("without the lock", red)})}},
 		{ref: "Waiting", title: "Waits since", expr: each("max", catalog.PendingAge), style: seconds},
 		{ref: "Headroom", title: "Headroom", expr: each("min", catalog.LeaseHeadroom), style: seconds},
 		{ref: "Token", title: "Fencing token", expr: each("max", catalog.FencingToken), style: []dashboard.DynamicConfigValue{

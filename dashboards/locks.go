@@ -21,9 +21,10 @@ type column struct {
 	ref   string
 	title string
 	expr  query.Expr
-	// labels are columns that the query brings as labels instead of a value.
-	labels []heading
-	style  []dashboard.DynamicConfigValue
+	// before and labels are columns that the query brings as labels, before and
+	// after that of its value, or instead of one.
+	before, labels []heading
+	style          []dashboard.DynamicConfigValue
 }
 
 // heading makes a column of a label of the result.
@@ -57,11 +58,14 @@ func (q queries) styled(columns []column, b *table.PanelBuilder) *table.PanelBui
 	})
 	// Grafana 13 reads the second, earlier ones the first.
 	b.OverrideByName(whereLabel, []dashboard.DynamicConfigValue{property("custom.hidden", true), property("custom.hideFrom", map[string]any{"viz": true})})
+	for _, l := range q.locks.TargetLabels() {
+		b.OverrideByName(titleOf(l), []dashboard.DynamicConfigValue{property("custom.minWidth", 105)})
+	}
 	for _, c := range columns {
 		if len(c.style) > 0 {
 			b.OverrideByName(c.title, c.style)
 		}
-		for _, h := range c.labels {
+		for _, h := range slices.Concat(c.before, c.labels) {
 			if len(h.style) > 0 {
 				b.OverrideByName(h.title, h.style)
 			}
@@ -76,10 +80,10 @@ func (q queries) columns() []column {
 	columns := []column{
 		{ref: "State", title: "State", expr: q.located(q.facts.State()), style: stateStyle(), labels: []heading{
 			{label: catalog.LockName.Name(), title: "Lock", style: []dashboard.DynamicConfigValue{
-				property("custom.minWidth", 190), property("links", []any{q.rowLink()})}}}},
-		{ref: "Leader", expr: q.facts.AnyLeader(), labels: []heading{{label: q.cfg.Scope.Holder, title: "Leader", style: []dashboard.DynamicConfigValue{width(160)}}}},
-		{ref: "Leaders", title: "Leaders", expr: q.facts.Claims(), style: []dashboard.DynamicConfigValue{width(80)}},
-		{ref: "Allowed", title: "Allowed", expr: q.facts.Allowed(), style: []dashboard.DynamicConfigValue{width(80)}},
+				property("custom.minWidth", lockWidth), property("links", []any{q.rowLink()})}}}},
+		{ref: "Leader", expr: q.facts.AnyLeader(), labels: []heading{{label: q.cfg.Scope.Holder, title: "Leader", style: []dashboard.DynamicConfigValue{width(130)}}}},
+		{ref: "Leaders", title: "Leaders", expr: q.facts.Claims(), style: []dashboard.DynamicConfigValue{width(75)}},
+		{ref: "Allowed", title: "Allowed", expr: q.facts.Allowed(), style: []dashboard.DynamicConfigValue{width(75)}},
 		{ref: "Headroom", title: "Headroom", expr: q.facts.Headroom(), style: []dashboard.DynamicConfigValue{
 			width(90), property("unit", units.Seconds), property("decimals", 1)}},
 		{ref: "Left", title: "Lease left", expr: q.facts.LeaseLeft(), style: []dashboard.DynamicConfigValue{
@@ -144,6 +148,9 @@ func stateStyle() []dashboard.DynamicConfigValue {
 	}
 }
 
+// lockWidth holds the label of a lock: a short name, and the 16 digits of a hash.
+const lockWidth = 250
+
 func width(pixels int) dashboard.DynamicConfigValue { return property("custom.width", pixels) }
 
 func textColored() dashboard.DynamicConfigValue {
@@ -166,7 +173,10 @@ func (q queries) arrangement(columns []column) map[string]any {
 		order[field] = len(order)
 		names[field] = title
 	}
-	for _, c := range columns {
+	for i, c := range columns {
+		for _, h := range c.before {
+			show(h.label, h.title)
+		}
 		value := "Value #" + c.ref
 		if len(columns) == 1 {
 			value = "Value" // Grafana numbers the values of several queries
@@ -179,9 +189,11 @@ func (q queries) arrangement(columns []column) map[string]any {
 		for _, h := range c.labels {
 			show(h.label, h.title)
 		}
-	}
-	for _, l := range q.locks.TargetLabels() {
-		show(l, titleOf(l))
+		if i == 0 { // a name says which lock together with these
+			for _, l := range slices.Backward(q.locks.TargetLabels()) {
+				show(l, titleOf(l))
+			}
+		}
 	}
 	show(whereLabel, whereLabel)
 	if q.oneLock {
@@ -213,16 +225,15 @@ const whereLabel = "where"
 // located adds it to each series: a link cannot leave out by itself a label
 // that a series lacks.
 func (q queries) located(e query.Expr, labels ...string) query.Expr {
-	parts := []string{whereLabel + "_"}
-	e = query.Call("label_replace", e, query.Text(parts[0]), query.Text("&"), query.Text(""), query.Text(""))
+	const none = "_" // begins no label of a user
+	args := []query.Expr{query.Text(whereLabel), query.Text("&"), query.Text(none)}
+	if len(q.locks.TargetLabels()) == 0 {
+		args = append(args, query.Text(none)) // two leave an & between them: a label is never empty
+	}
 	for _, l := range q.locks.TargetLabels() {
-		part := whereLabel + "_" + l
-		parts = append(parts, part)
-		e = query.Call("label_replace", e, query.Text(part), query.Text("&var-"+l+"=$1"), query.Text(l), query.Text("(.+)"))
-	}
-	args := []query.Expr{e, query.Text(whereLabel), query.Text("")}
-	for _, part := range parts {
+		part := none + l
 		args = append(args, query.Text(part))
+		e = query.Call("label_replace", e, query.Text(part), query.Text("var-"+l+"=$1"), query.Text(l), query.Text("(.+)"))
 	}
-	return query.By("max", slices.Concat(q.locks.Labels, labels, []string{whereLabel}), query.Call("label_join", args...))
+	return query.By("max", slices.Concat(q.locks.Labels, labels, []string{whereLabel}), query.Call("label_join", append([]query.Expr{e}, args...)...))
 }

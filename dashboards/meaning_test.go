@@ -152,12 +152,12 @@ func TestEachLockIsThereOnce(t *testing.T) {
 		{name: "d", mode: "run", active: [2]string{on, off}, more: map[string]string{`leader_elector_info|,mode="hold",backend="redis",family="g"`: on}},
 	}
 	b := decoded(t, overview(t))
-	tiles := 0
+	shown := 0
 	for _, target := range b.panel(panel.Leaders).Targets {
-		tiles += len(ask(t, allChosen(target.Expr), locks...))
+		shown += len(ask(t, allChosen(target.Expr), locks...))
 	}
-	if tiles != len(locks) {
-		t.Errorf("%d tiles, want %d", tiles, len(locks))
+	if shown != len(locks) {
+		t.Errorf("%d tiles, want %d", shown, len(locks))
 	}
 	for _, target := range b.panel(panel.Locks).Targets {
 		if got := len(ask(t, allChosen(target.Expr), locks...)); got > len(locks) {
@@ -198,6 +198,12 @@ func TestTheLockDashboardSaysWhoHoldsTheLock(t *testing.T) {
 		"no replica, between two runs":   {lock{mode: "run", active: free}, map[string]int{"Idle": 1}},
 		"one replica, for a run":         {lock{mode: "run", active: [2]string{off, on}}, map[string]int{"Holder": 1}},
 		"two of the locks of one family": {lock{name: "tenant-*/mail", mode: "run", active: [2]string{on, on}}, map[string]int{"Holder": 2}},
+		"a leader that is not scraped": {lock{mode: "hold", active: [2]string{"1x35 stale", off}, more: map[string]string{"up": "1x35 0x5"}},
+			map[string]int{"NotSeen": 1}},
+		"a standby that is not scraped": {lock{mode: "hold", active: [2]string{"0x35 stale", off}, more: map[string]string{"up": "1x35 0x5"}},
+			map[string]int{"NoLeader": 1}},
+		"a replica that works without it": {lock{mode: "hold", active: [2]string{off, on}, more: map[string]string{"leader_running": on}},
+			map[string]int{"Holder": 1, "Unprotected": 1}},
 	}
 	out, err := Lock(Default())
 	if err != nil {
@@ -268,6 +274,11 @@ func vector(t *testing.T, expr string, locks ...lock) promql.Vector {
 	for _, l := range locks {
 		series = append(series, l.series()...)
 	}
+	return vectorOf(t, expr, series)
+}
+
+func vectorOf(t *testing.T, expr string, series []promeval.Series) promql.Vector {
+	t.Helper()
 	store, err := promeval.Load(series, 30*time.Second, promeval.V3)
 	if err != nil {
 		t.Fatal(err)
@@ -287,7 +298,7 @@ func TestARowLeadsToItsOwnLock(t *testing.T) {
 	for _, s := range vector(t, expr, one) {
 		got = append(got, s.Metric.String())
 	}
-	if diff := cmp.Diff([]string{`{job="a", lock_name="x", where="&&var-job=a"}`}, got); diff != "" {
+	if diff := cmp.Diff([]string{`{job="a", lock_name="x", where="&&&var-job=a"}`}, got); diff != "" {
 		t.Errorf("want -, got +\n%s", diff)
 	}
 }
@@ -309,29 +320,48 @@ func TestAlertsAreListedWithWhatTheyAreAbout(t *testing.T) {
 		got[s.Metric.String()] = s.F
 	}
 	want := map[string]float64{
-		`{alertname="LeaderElectionNoLeader", backend="etcd", job="a", lock_name="x", severity="critical", where="&&var-job=a"}`: 60_000,
-		`{alertname="LeaderElectionScrapeFailing", job="a", severity="warning", where="&&var-job=a"}`:                            90_000,
+		`{alertname="LeaderElectionNoLeader", backend="etcd", job="a", lock_name="x", severity="critical", where="&&&var-job=a"}`: 60_000,
+		`{alertname="LeaderElectionScrapeFailing", job="a", severity="warning", where="&&&var-job=a"}`:                            90_000,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("want -, got +\n%s", diff)
 	}
 }
 
-// Of many locks some have no tile, and a tile says how many.
-func TestATileCountsTheLocksThatHaveNone(t *testing.T) {
-	var locks []lock
-	for i := range 20 {
-		locks = append(locks, lock{name: fmt.Sprintf("l%d", i), mode: "hold", active: [2]string{on, off}})
-		if i != tiles-1 && i != tiles && i != 19 {
-			continue
+// A tile has a name that a person can read, also where nothing is left of a
+// lock but its alert.
+func TestATileNamesItsLock(t *testing.T) {
+	hashed := lock{name: "k1:0123456789abcdef", mode: "hold", active: [2]string{on, off}}
+	short := lock{name: "short", mode: "run", active: [2]string{off, off}}
+	vanished := `ALERTS{alertname="LeaderElectionLockVanished",alertstate="firing",job="a",lock_name="gone"}`
+	series := append(append(hashed.series(), short.series()...), promeval.Series{Selector: vanished, Values: on})
+	tile := decoded(t, overview(t)).panel(panel.Leaders).Targets[0]
+	got := map[string]float64{}
+	for _, s := range vectorOf(t, allChosen(tile.Expr), series) {
+		name := tile.Legend
+		for _, label := range []string{"job", "family", "end"} {
+			name = strings.ReplaceAll(name, "{{"+label+"}}", s.Metric.Get(label))
 		}
-		var want []float64
-		if left := len(locks) - tiles; left > 0 {
-			want = []float64{float64(left)}
-		}
-		b := decoded(t, overview(t)).panel(panel.Leaders)
-		if diff := cmp.Diff(want, ask(t, allChosen(b.expr("More")), locks...)); diff != "" {
-			t.Errorf("%d locks: want -, got +\n%s", len(locks), diff)
-		}
+		got[name] = s.F
+	}
+	want := map[string]float64{
+		"a / f …abcdef": float64(condition.Led.State()), "a / f short": float64(condition.Idle.State()),
+		"a /  gone": float64(condition.LockVanished.State()),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("want -, got +\n%s", diff)
+	}
+}
+
+// A configured legend keeps its own form.
+func TestATileFollowsTheConfiguredLegend(t *testing.T) {
+	cfg := Default()
+	cfg.Legend = "{{namespace}}: {{lock_name}}"
+	out, err := Overview(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := decoded(t, out).panel(panel.Leaders).Targets[0].Legend; got != "{{namespace}}: {{family}} {{end}}" {
+		t.Errorf("got %q", got)
 	}
 }

@@ -35,7 +35,7 @@ func (q queries) withoutLeader() *stat.PanelBuilder {
 		description: "Locks that replicas campaign for and that no replica holds now. In orange: for a few seconds this is a failover, and a " +
 			"lock that another job leads needs no leader here. In red: the alert fires. Look at the backend errors and at what the replicas " +
 			"wait for.",
-		unit: units.Short, noValue: "no held lock", width: 4, height: 3,
+		unit: units.Short, noValue: "no held lock", width: 4, height: 4,
 	}, condition.NoLeader, q.facts.Leaderless(), q.facts.Mode(catalog.ModeHold))
 }
 
@@ -44,7 +44,7 @@ func (q queries) tooManyLeaders() *stat.PanelBuilder {
 		id: panel.Crowded, title: "Too many leaders",
 		description: "Locks that more replicas hold now than the elector allows. In orange: one scrape may show a handover twice. In red: " +
 			"the alert fires, two replicas do the same work. Labels that several locks share are left out.",
-		unit: units.Short, noValue: "no data", width: 4, height: 3,
+		unit: units.Short, noValue: "no data", width: 4, height: 4,
 	}, condition.SplitBrain, q.facts.Crowded(), q.facts.Active())
 }
 
@@ -57,7 +57,7 @@ func (q queries) firingOrNow(a about, c *condition.Condition, now, all query.Exp
 		{ref: "Firing", expr: countAll(firing), legend: "alert fires"},
 		{ref: "Now", expr: countOf(query.Op(now, "unless", firing), all), legend: "now"},
 	}
-	return statPanel(a).OverrideByQuery("Firing", []dashboard.DynamicConfigValue{steps(base(green), from(1, red))})
+	return statPanel(a).Text(tileText()).OverrideByQuery("Firing", []dashboard.DynamicConfigValue{steps(base(green), from(1, red))})
 }
 
 func (q queries) unprotected() *stat.PanelBuilder {
@@ -65,10 +65,11 @@ func (q queries) unprotected() *stat.PanelBuilder {
 		id: panel.Unprotected, title: "Works without lock",
 		description: "Replicas whose guarded work continues although their lease has ended or their lock is lost: another replica may do the " +
 			"same work. Stop the work, or let it check its token.",
-		unit: units.Short, noValue: "no replica", width: 4, height: 3,
+		unit: units.Short, noValue: "no replica", width: 4, height: 4,
 		steps:   []dashboard.Threshold{base(red)},
-		targets: []target{{expr: q.facts.Unprotected(), legend: "{{" + q.cfg.Scope.Holder + "}}: {{" + catalog.LockName.Name() + "}}"}},
+		targets: []target{{expr: q.readable(q.facts.Unprotected(), q.familiesNow()), legend: "{{" + q.cfg.Scope.Holder + "}}: {{" + query.FamilyLabel + "}} {{" + endLabel + "}}"}},
 	}).
+		Text(common.NewVizTextDisplayOptionsBuilder().ValueSize(16)).
 		TextMode(common.BigValueTextModeName)
 }
 
@@ -77,7 +78,7 @@ func (q queries) notScraped() *stat.PanelBuilder {
 		id: panel.Unseen, title: "Not scraped",
 		description: "Targets that exported these metrics within the last hour and that Prometheus cannot reach now. One of them may lead: " +
 			"what it does cannot be seen. On push pipelines there is no such series.",
-		unit: units.Short, noValue: "no series up", width: 3, height: 3,
+		unit: units.Short, noValue: "no series up", width: 4, height: 4,
 		steps:   []dashboard.Threshold{base(green), from(1, orange)},
 		targets: []target{{expr: q.targetsIn("0"), legend: "not scraped"}},
 	})
@@ -88,33 +89,39 @@ func (q queries) nearLeaseEnd() *stat.PanelBuilder {
 	near := query.Op(q.facts.NearLeaseLately(), ">", query.Number(0.5))
 	past := query.Op(q.facts.OverrunsLately(), ">", query.Number(0.5))
 	return statPanel(about{
-		id: panel.NearLease, title: "Near or past lease, " + window,
-		description: "Locks with a run or a renewal that used more than 80 % of its lease, or, past it, all of it: another replica may " +
+		id: panel.NearLease, title: "Near or past lease",
+		description: "Locks with a run or a renewal that within " + window + " used more than 80 % of its lease, or, past it, all of it: another replica may " +
 			"already work. Make the run shorter, the lease longer, or renew earlier.",
-		unit: units.Short, noValue: "no lease known", width: 5, height: 3,
+		unit: units.Short, noValue: "no lease known", width: 4, height: 4,
 		steps: []dashboard.Threshold{base(green), from(1, orange)},
 		targets: []target{
 			{ref: "Near", expr: countOf(query.Op(near, "unless", past), q.facts.LeaseLength()), legend: "near"},
 			{ref: "Past", expr: countOf(past, q.facts.LeaseLength()), legend: "past"},
 		},
 	}).
+		Text(tileText()).
 		OverrideByQuery("Past", []dashboard.DynamicConfigValue{steps(base(green), from(1, red))})
 }
 
 func (q queries) backendTrouble() *stat.PanelBuilder {
 	window := duration(q.cfg.Thresholds.ErrorWindow)
 	return statPanel(about{
-		id: panel.BackendTrouble, title: "Backend errors, " + window,
-		description: "Locks whose attempts met backend errors more often than the alert allows. Many locks at once point at " +
+		id: panel.BackendTrouble, title: "Backend errors",
+		description: "Locks whose attempts within " + window + " met backend errors more often than the alert allows. Many locks at once point at " +
 			"the backend or the network, one lock at its configuration.",
-		unit: units.Short, noValue: "no data", width: 4, height: 3,
+		unit: units.Short, noValue: "no data", width: 4, height: 4,
 		steps:   []dashboard.Threshold{base(green), from(1, orange)},
 		targets: []target{{expr: countOf(q.facts.Erring(), q.facts.Active()), legend: "with backend errors"}},
 	})
 }
 
+// tileText keeps the words beside a number as large as those of other panels.
+func tileText() *common.VizTextDisplayOptionsBuilder {
+	return common.NewVizTextDisplayOptionsBuilder().TitleSize(14).ValueSize(32)
+}
+
 // tiles is how many fit beside each other and can still be read.
-const tiles = 16
+const tiles = 9
 
 func (q queries) leaders() *stat.PanelBuilder {
 	return statPanel(about{
@@ -122,19 +129,19 @@ func (q queries) leaders() *stat.PanelBuilder {
 		description: "One tile per lock with its state, as in the table below. Red: an alert that pages fires. Orange: one that warns, or what " +
 			"may still pass. A lock taken for single runs is running or idle, and idle is normal. Of many locks, those in trouble come first " +
 			"and some of the others are left out; the table has all of them and says who leads.",
-		unit: units.Short, noValue: "no lock is reported: is the instrumentation built in, and scraped?", width: 24, height: 5,
+		unit: units.Short, noValue: "no lock is reported: is the instrumentation built in, and scraped?", width: 24, height: 7,
 		steps: plain(),
 		targets: []target{
-			{expr: q.ranked("topk", tiles, q.located(q.facts.State())), legend: q.legend},
-			{ref: partRef, expr: query.Op(query.Op(countAll(q.facts.Active()), "-", query.Number(tiles)), ">", query.Number(0)), legend: "more locks: see the table"},
+			{expr: q.readable(q.ranked("topk", tiles, q.located(q.facts.State())), q.familiesNow()), legend: q.readableLegend()},
+			counted(query.Op(query.Op(countAll(q.facts.Active()), "-", query.Number(tiles)), ">", query.Number(0)), "{{"+ofLabel+"}} more locks: see the table"),
 		},
 	}).
-		OverrideByQuery(partRef, []dashboard.DynamicConfigValue{property("mappings", []dashboard.ValueMapping{}), fixed(unseen)}).
+		OverrideByQuery(partRef, append(wordless(1), fixed(unseen))).
 		Mappings([]dashboard.ValueMapping{stateWords()}).
 		WithOverride(dashboard.MatcherConfig{Id: "byRegexp", Options: ".*"}, []dashboard.DynamicConfigValue{
 			property("links", []any{q.lockLink("${__field.labels."+catalog.LockName.Name()+":percentencode}", "${__field.labels."+whereLabel+"}")}),
 		}).
-		Text(common.NewVizTextDisplayOptionsBuilder().TitleSize(12).ValueSize(16)).
+		Text(common.NewVizTextDisplayOptionsBuilder().TitleSize(12).ValueSize(14)).
 		TextMode(common.BigValueTextModeValueAndName).
 		JustifyMode(common.BigValueJustifyModeCenter)
 }

@@ -14,7 +14,7 @@ import (
 // parts are the panels of the overview that leave out locks, and what they say
 // of 20 locks on two replicas each.
 var parts = map[int]string{
-	panel.Leaders:        "more locks: see the table",
+	panel.Leaders:        "11 more locks: see the table",
 	panel.HolderTimeline: "the 8 most moved of 20 locks",
 	panel.Holders:        "the 12 highest of 20 locks",
 	panel.BackendErrors:  "the 12 highest of 20 locks",
@@ -61,8 +61,11 @@ func TestAPanelOfAPartSaysHowManyThereAre(t *testing.T) {
 func TestAPanelOfAllDoesNotSpeakOfAPart(t *testing.T) {
 	eachPart(t, func(p boardPanel, _ string) {
 		n := drawnLocks
-		if p.ID == panel.HolderTimeline || p.ID == panel.BackendTimeline {
+		switch p.ID {
+		case panel.HolderTimeline, panel.BackendTimeline:
 			n = timelineLocks
+		case panel.Leaders:
+			n = tiles
 		}
 		if got := p.part(t, lively(n)); got != "" {
 			t.Errorf("panel %q of %d locks says %q", p.Title, n, got)

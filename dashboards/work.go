@@ -24,7 +24,7 @@ func (q queries) work() row {
 func (q queries) execution() *timeseries.PanelBuilder {
 	return q.highest("locks", q.facts.RunAverage(rateInterval), ranking(linePanel(about{
 		id: panel.Execution, title: "Duration of runs against the lease",
-		description: "The average duration of runs of each lock; the dashed red line is its lease. Whether a single run came near its lease " +
+		description: "The average duration of runs of each lock; the dashed line is its lease. Whether a single run came near its lease " +
 			"is exact in the panels about leases. Held leaderships are left out." + q.whyNoQuantile(),
 		unit: units.Seconds, noValue: "no run ended", width: 8, height: 8,
 		steps:   plain(),
@@ -32,7 +32,7 @@ func (q queries) execution() *timeseries.PanelBuilder {
 	}), "max").
 		Min(0).
 		OverrideByQuery("Lease", []dashboard.DynamicConfigValue{
-			fixed(red), property("custom.lineStyle", map[string]any{"fill": "dash", "dash": []int{10, 10}}),
+			fixed(grey), property("custom.lineStyle", map[string]any{"fill": "dash", "dash": []int{10, 10}}),
 		}))
 }
 
@@ -120,7 +120,7 @@ func (q queries) cadence() *timeseries.PanelBuilder {
 	}).
 		Min(0).
 		OverrideByQuery("Expected", []dashboard.DynamicConfigValue{
-			fixed(red), property("custom.lineStyle", map[string]any{"fill": "dash", "dash": []int{10, 10}}),
+			fixed(grey), property("custom.lineStyle", map[string]any{"fill": "dash", "dash": []int{10, 10}}),
 		})
 }
 

@@ -317,7 +317,12 @@ func (f Facts) Reported() Expr {
 		}
 		table = row
 	}
-	return Op(f.firing(Matches(labels.AlertName, panel.AlertPrefix+".+")), "* on ("+labels.AlertName+") group_left ()", table)
+	return Op(f.Reporting(), "* on ("+labels.AlertName+") group_left ()", table)
+}
+
+// Reporting selects all alerts that fire.
+func (f Facts) Reporting() Expr {
+	return f.firing(Matches(labels.AlertName, panel.AlertPrefix+".+"))
 }
 
 // Firing selects the alerts of a condition that fire.
@@ -357,11 +362,19 @@ func (f Facts) Unprotected() Expr {
 
 // Unseen keeps the leaderless locks whose last leader cannot be scraped: it
 // may lead.
-func (f Facts) Unseen() Expr {
+func (f Facts) Unseen() Expr { return Op(f.Leaderless(), "and", f.By("max", f.downLeaders())) }
+
+// UnseenLeaders keeps those last leaders.
+func (f Facts) UnseenLeaders() Expr {
+	return Op(f.downLeaders(), "and "+On(f.Labels), f.Leaderless())
+}
+
+// downLeaders led within the window and cannot be scraped.
+func (f Facts) downLeaders() Expr {
 	replica := append(f.TargetLabels(), f.Holder)
 	led := Op(f.ByHolder("max", Over("last_over_time", f.Metric(catalog.Active), unseenWindow)), ">", Number(0))
 	down := Op(By("max", replica, f.Up()), "==", Number(0))
-	return Op(f.Leaderless(), "and", f.By("max", Op(led, "and "+On(replica), down)))
+	return Op(led, "and "+On(replica), down)
 }
 
 // unseenWindow is how long a replica that led is remembered as the leader that

@@ -60,7 +60,7 @@ func TestTheStateOfALockIsThatOfItsAlerts(t *testing.T) {
 	}
 	exprs := map[string]string{
 		"table": expression(t, dashboards.Overview, dashboards.Default(), panel.Locks, "State"),
-		"tiles": strings.Replace(expression(t, dashboards.Overview, dashboards.Default(), panel.Leaders, "A"), "topk(16,", "(", 1),
+		"tiles": strings.Replace(expression(t, dashboards.Overview, dashboards.Default(), panel.Leaders, "A"), "topk(9,", "(", 1),
 		"lock":  expression(t, dashboards.Lock, dashboards.Default(), panel.State, "A"),
 	}
 	for i, s := range scenario.Everywhere(scenario.All()) {
