@@ -52,7 +52,7 @@ func TestRedIsTroubleAndNothingElse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.Contains(string(raw), `red"`) {
+			if strings.Contains(string(raw), `"red"`) || strings.Contains(string(raw), `-red"`) {
 				got[p.ID] = true
 			}
 			for _, scheme := range []string{"palette-classic", "continuous-", `"Reds"`, `"RdYlGn"`, `"Spectral"`, `"Oranges"`} {
