@@ -100,7 +100,7 @@ func (q queries) namedWhen() *statetimeline.PanelBuilder {
 	name := "{{" + catalog.LockName.Name() + "}}"
 	return partly(timelinePanel(about{
 		id: panel.BackendTimeline, title: "Who held which lock",
-		description: "One line per lock and holder, as the backend named it, and one in red for the time in which it named none. A gap in all " +
+		description: "One line per lock and holder, as the backend named it, and one in orange for the time in which it named none. A gap in all " +
 			"lines of a lock: the backend could not be asked. Of many locks, those whose holder changed most are shown. The holder is the " +
 			"identity with which a process campaigns: on Kubernetes the pod as a rule.",
 		unit: units.Short, noValue: "no holder was named", width: 24, height: 10,
@@ -110,7 +110,7 @@ func (q queries) namedWhen() *statetimeline.PanelBuilder {
 			{ref: "Free", expr: sortedBy(q.mostTerms(free), catalog.LockName.Name()), legend: "no holder " + name},
 		},
 	}).
-		Mappings([]dashboard.ValueMapping{words(says{0, "no holder", red}, says{1, "holds", green})}).
+		Mappings([]dashboard.ValueMapping{words(says{0, "no holder", orange}, says{1, "holds", green})}).
 		PerPage(24), timelineLocks, "most moved", "locks", q.changed())
 }
 

@@ -38,6 +38,12 @@ var reds = map[int]string{
 	panel.FencingToken:  "a token that went back",
 	panel.Outcomes:      "a backend error",
 	panel.Renewals:      "a renewal that failed",
+
+	panel.BackendUp:        "a backend that cannot be asked",
+	panel.BackendReporters: "a reporter that cannot ask",
+	panel.BackendFree:      "the alert fires",
+	panel.BackendImpostors: "the alert fires",
+	panel.BackendRenewAge:  "a lease that is over",
 }
 
 func TestRedIsTroubleAndNothingElse(t *testing.T) {
