@@ -119,8 +119,9 @@ func KeepUntilExpiry() ElectionOption {
 // suspended process notices when it continues.
 func StopAtLeaseEnd() ElectionOption { return func(s *settings) { s.stopAtLeaseEnd = true } }
 
-// WatchOnly says that this process looks at the lock in its backend and never
-// campaigns for it: only the series of ObserveBackend exist. A leader_active
+// WatchOnly says that this process looks at the lock in its backend, or guards
+// a store with its tokens, and never campaigns for it: only the series of
+// ObserveBackend and of fencing checks exist. A leader_active
 // of 0 from a process that cannot lead would look like a missing leader.
 func WatchOnly() ElectionOption { return func(s *settings) { s.WatchOnly = true } }
 

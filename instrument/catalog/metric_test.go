@@ -43,7 +43,7 @@ func TestAValueFallsIntoTheFirstBucketThatHoldsIt(t *testing.T) {
 
 func TestWhatBelongsToALockIsMarkedAndNothingElse(t *testing.T) {
 	process := []*Metric{BackendUp, BackendPollInterval, RedactionInfo, RedactionOverflows, TelemetryFaults}
-	experimental := []*Metric{PendingAge, FencingToken, BackendToken, BackendPollInterval}
+	experimental := []*Metric{PendingAge, FencingToken, FencingHighestToken, BackendToken, BackendPollInterval}
 	for _, m := range All() {
 		if m.PerLock() == slices.Contains(process, m) {
 			t.Errorf("%s belongs to a lock: %v", m.Name(), m.PerLock())

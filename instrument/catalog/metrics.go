@@ -8,6 +8,7 @@ const (
 	endKnown  = "while a term with a known lease end is open"
 	watched   = "from the first look at the backend"
 	believed  = "while what the backend said last can be believed"
+	guarded   = "in a process that guards a store with the lock's tokens"
 )
 
 // Bounds grow by fives over long ranges, so that 30 ms and three days both
@@ -87,6 +88,11 @@ var (
 		help: "Fencing token of the last term; exact up to 2^53.", present: "after the first term of an elector that has a monotonic token", group: GroupFencing, stability: Experimental}
 	FencingTokenRegressions = &Metric{name: "leader_fencing_token_regressions_total", otel: "leader.fencing_token.regressions", kind: Counter, unit: "{regression}", perLock: true,
 		help: "Terms whose fencing token was lower than an earlier one.", present: "after the first term of an elector that has a monotonic token", group: GroupFencing}
+	FencingChecks = &Metric{name: "leader_fencing_checks_total", otel: "leader.fencing.checks", kind: Counter, unit: "{check}", perLock: true,
+		labels: []Label{fencingLabel},
+		help:   "Writes that a store's guard checked, by what it found: a token to admit, a stale one, or none.", present: guarded + ", at 0", group: GroupFencing}
+	FencingHighestToken = &Metric{name: "leader_fencing_highest_token", otel: "leader.fencing.highest_token", kind: Gauge, perLock: true,
+		help: "Highest fencing token that the store's guards have seen; exact up to 2^53.", present: guarded + ", from the first token, on a label of one lock", group: GroupFencing, stability: Experimental}
 	ElectorInfo = &Metric{name: "leader_elector_info", otel: "leader.elector.info", kind: Gauge, perLock: true,
 		labels: []Label{modeLabel, backendLabel, familyLabel},
 		help:   "Always 1; how the lock is used, on which backend, and the family of its name.", present: "from construction", group: GroupCore}
@@ -141,7 +147,7 @@ var all = []*Metric{
 	TermsEnded, Releases, Renewals, RenewalDuration,
 	LeaseHeadroom, LeaseExpiry, LeaseDuration, LeaseUsageRatio, LeaseOverruns,
 	LastAcquired, LastEnded, ExpectedInterval, MaxLeaders,
-	FencingToken, FencingTokenRegressions,
+	FencingToken, FencingTokenRegressions, FencingChecks, FencingHighestToken,
 	ElectorInfo, IdentityInfo,
 	BackendHeld, BackendHolderInfo, BackendLeaseExpiry, BackendLeaseDuration,
 	BackendTerms, BackendVacant, BackendHandover, BackendToken, BackendLastEvent,

@@ -86,6 +86,21 @@ const (
 	failureCauses
 )
 
+// FencingResult says what a store's guard decided of a write.
+type FencingResult uint8
+
+// The results of a fencing check.
+const (
+	// FencingAdmitted: the token was not lower than the highest seen.
+	FencingAdmitted FencingResult = iota
+	// FencingStale: the guard had seen a higher token.
+	FencingStale
+	// FencingMissing: the write carried no token.
+	FencingMissing
+
+	fencingResults
+)
+
 // Mode tells a held leadership from a lock around one run.
 type Mode uint8
 
@@ -106,6 +121,7 @@ const (
 	RenewalResults = int(renewalResults)
 	ReleaseResults = int(releaseResults)
 	FailureCauses  = int(failureCauses)
+	FencingResults = int(fencingResults)
 	Modes          = int(modes)
 )
 
@@ -115,6 +131,7 @@ var (
 	renewalLabel = Label{name: "result", attribute: "result", values: []string{"ok", "error", "timeout", "canceled", "lost"}}
 	releaseLabel = Label{name: "result", attribute: "result", values: []string{"ok", "error", "not_owner"}}
 	failureLabel = Label{name: "cause", attribute: "cause", values: []string{"error", "panic"}}
+	fencingLabel = Label{name: "result", attribute: "result", values: []string{"admitted", "stale", "missing"}}
 	modeLabel    = Label{name: "mode", attribute: "mode", values: []string{"run", "hold"}}
 
 	backendLabel  = Label{name: "backend", attribute: "backend"}
@@ -149,6 +166,9 @@ func (r ReleaseResult) String() string { return word(releaseLabel, r) }
 
 // String is the value of the cause label; "invalid" outside of the set.
 func (c FailureCause) String() string { return word(failureLabel, c) }
+
+// String is the value of the result label; "invalid" outside of the set.
+func (r FencingResult) String() string { return word(fencingLabel, r) }
 
 // String is the value of the mode label; "invalid" outside of the set.
 func (m Mode) String() string { return word(modeLabel, m) }

@@ -54,7 +54,7 @@ func TestThePageIsTheOneInDocs(t *testing.T) {
 }
 
 func TestMetricsThatRulesCannotDoWithoutAreStable(t *testing.T) {
-	experimental := []*catalog.Metric{catalog.PendingAge, catalog.FencingToken, catalog.BackendToken, catalog.BackendPollInterval}
+	experimental := []*catalog.Metric{catalog.PendingAge, catalog.FencingToken, catalog.FencingHighestToken, catalog.BackendToken, catalog.BackendPollInterval}
 	for _, m := range catalog.All() {
 		if got, want := stability(m) == catalog.Experimental, slices.Contains(experimental, m); got != want {
 			t.Errorf("%s: experimental is %v", m.Name(), got)

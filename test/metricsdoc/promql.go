@@ -35,6 +35,8 @@ var starts = map[*catalog.Metric]string{
 	catalog.MaxLeaders:              "sum by (lock_name) (" + catalog.Active.Name() + ") > max by (lock_name) (NAME)",
 	catalog.FencingToken:            newest("max"),
 	catalog.FencingTokenRegressions: inTheLastHour() + " > 0",
+	catalog.FencingChecks:           inTheLastHour("result"),
+	catalog.FencingHighestToken:     newest("max"),
 	catalog.ElectorInfo:             "max by (lock_name) (" + catalog.Active.Name() + ") * on (lock_name) group_left (family, backend) max by (lock_name, family, backend) (NAME)",
 	catalog.IdentityInfo:            "max by (lock_name, holder) (" + catalog.BackendHolderInfo.Name() + ") unless on (lock_name, holder) max by (lock_name, holder) (NAME)",
 	catalog.BackendHeld:             "max by (lock_name, backend) (NAME)",

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
 	"github.com/leaderscope/leaderscope/redact"
 )
@@ -37,6 +38,7 @@ func PlayIn(m *instrument.Middleware, second time.Duration) error {
 	ctx := context.Background()
 	playJob(ctx, m, second)
 	playWitness(m, second)
+	playStore(m)
 	lead := m.Election("primary", instrument.Hold(), instrument.LeaseDuration(15*second), instrument.Backend("etcd"), instrument.MaxLeaders(2))
 	term, err := lead.Acquire(ctx, electtest.Wins(instrument.NewLease(nil, instrument.Token(12),
 		instrument.RenewWith(func(context.Context) error { time.Sleep(second / 50); return nil }))))
@@ -88,4 +90,14 @@ func playWitness(m *instrument.Middleware, second time.Duration) {
 	sees(instrument.BackendVacant, "", 4)
 	time.Sleep(4 * second)
 	sees(instrument.BackendHeld, "ledger-pod-2", 5)
+}
+
+// playStore guards a store, and refuses a late write and one without a token.
+func playStore(m *instrument.Middleware) {
+	e := m.Election("ledger-store", instrument.WatchOnly())
+	e.Guards()
+	for _, result := range []catalog.FencingResult{catalog.FencingAdmitted, catalog.FencingAdmitted, catalog.FencingStale} {
+		e.ObserveFencing(instrument.FencingCheck{Result: result, Highest: 1<<53 + 2, Seen: true})
+	}
+	e.ObserveFencing(instrument.FencingCheck{Result: catalog.FencingMissing})
 }

@@ -26,6 +26,8 @@ type Facts struct {
 	// Token is the last fencing token if Fenced.
 	Token  uint64
 	Fenced bool
+	// Guarding is the store's side.
+	Guarding Guarding
 }
 
 // Moment is an instant on both clocks.
@@ -52,6 +54,7 @@ func (s *State) AddTo(f *Facts, m Moment) {
 	if s.fenced {
 		f.Token, f.Fenced = s.token, true
 	}
+	s.addGuarding(&f.Guarding)
 }
 
 // length is that of the lease: a granted one is known better than a declared.

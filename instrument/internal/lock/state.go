@@ -52,6 +52,7 @@ type observation struct {
 	term  *Term         // open by observation; nil while another leads
 	slack time.Duration // how much too early the end of the last look can be
 	view  *view         // what the backend says; nil until the first look
+	guard *guard        // what a store in this process checked; nil without one
 
 	identities []identity // with which this process campaigns
 }
@@ -103,11 +104,12 @@ func (s *State) Idle() bool {
 // Resume lets attempts enter the Flight again.
 func (s *State) Resume() { s.Flight.open() }
 
-// Drain returns the totals and leaves none, for a lock that is folded into
+// Drain returns the totals and leaves none, nor of what guards counted, for a lock that is folded into
 // what its label keeps.
 func (s *State) Drain() Totals {
 	t := s.Totals
 	s.Totals = Totals{}
+	s.drainGuard()
 	return t
 }
 
@@ -151,7 +153,7 @@ func (s *State) Retire(now Instant) {
 	}
 	if seen := s.observation; seen != nil {
 		seen.view.close(now)
-		s.observation = &observation{view: seen.view}
+		s.observation = &observation{view: seen.view, guard: seen.guard}
 	}
 	s.retired = true
 }

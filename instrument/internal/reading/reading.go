@@ -46,6 +46,7 @@ func Lock(r *registry.Reading, w Writer) {
 		out.lease(r)
 		out.declared(r)
 	}
+	out.guarding(&r.Guarding)
 	out.views(r)
 }
 
@@ -114,6 +115,17 @@ func (o *output) terms(r *registry.Reading) {
 	if r.Fenced {
 		o.value(catalog.FencingToken, float64(r.Token))
 		o.value(catalog.FencingTokenRegressions, float64(r.Regressions()))
+	}
+}
+
+// guarding writes the store's side, which needs no campaign of this process.
+func (o *output) guarding(g *lock.Guarding) {
+	if !g.Guards {
+		return
+	}
+	o.set(catalog.FencingChecks, g.Checks[:])
+	if g.Seen {
+		o.value(catalog.FencingHighestToken, float64(g.Highest))
 	}
 }
 

@@ -183,6 +183,43 @@ func TestALockShowsAllThatIsKnownOfIt(t *testing.T) {
 	}
 }
 
+func TestTheStoresSideIsShownWithoutACampaign(t *testing.T) {
+	s := &lock.State{Params: &lock.Params{}}
+	s.Guard()
+	none := &registry.Reading{WatchOnly: true}
+	s.AddTo(&none.Facts, moment(0))
+	s.Checked(lock.Check{Result: catalog.FencingAdmitted, Highest: 1 << 60, Seen: true})
+	s.Checked(lock.Check{Result: catalog.FencingStale, Highest: 1 << 60, Seen: true})
+	s.Checked(lock.Check{Result: catalog.FencingMissing})
+	some := &registry.Reading{WatchOnly: true}
+	s.AddTo(&some.Facts, moment(0))
+	for _, c := range []struct {
+		name string
+		r    *registry.Reading
+		want string
+	}{
+		{"no store", &registry.Reading{WatchOnly: true}, ``},
+		{"a store without a write", none, `
+			leader_fencing_checks_total result=admitted 0
+			leader_fencing_checks_total result=stale 0
+			leader_fencing_checks_total result=missing 0
+		`},
+		{"a store with writes", some, `
+			leader_fencing_checks_total result=admitted 1
+			leader_fencing_checks_total result=stale 1
+			leader_fencing_checks_total result=missing 1
+			leader_fencing_highest_token 1.152921504606847e+18
+		`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := written(func(w Writer) { Lock(c.r, w) })
+			if diff := cmp.Diff(want(c.want), got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestWhatIsNotKnownIsAbsent(t *testing.T) {
 	for name, c := range map[string]struct {
 		forget func(*registry.Reading)

@@ -150,6 +150,7 @@ func (b *Label) fold(l *Lock) {
 	f.Totals.Add(&kept.Totals)
 	f.LastWon, f.LastEnded = max(f.LastWon, kept.LastWon), max(f.LastEnded, kept.LastEnded)
 	f.LeaseSeen, f.Lease = f.LeaseSeen || kept.LeaseSeen, max(f.Lease, kept.Lease)
+	f.Guarding.Add(&kept.Guarding)
 	b.folded.base.add(l.declared, l.HidesRenewals())
 	if l.Viewed() {
 		var sight lock.Sight
@@ -201,7 +202,7 @@ type Reading struct {
 	lock.Facts
 	Summary
 	// WatchOnly says that this process campaigns for none of the locks, so that
-	// nothing but the views is worth telling.
+	// nothing but the views and the store's side is worth telling.
 	WatchOnly bool
 	// Views are what the backends say, one for each of the declared ones of
 	// which a lock was ever looked at.
@@ -228,6 +229,7 @@ func (b *Label) read(into *Reading) bool {
 		into.Totals.Add(&b.folded.facts.Totals)
 		into.LastWon, into.LastEnded = b.folded.facts.LastWon, b.folded.facts.LastEnded
 		into.LeaseSeen, into.Lease = b.folded.facts.LeaseSeen, b.folded.facts.Lease
+		into.Guarding.Add(&b.folded.facts.Guarding)
 		into.Summary.merge(&b.folded.base)
 		for i := range b.folded.views {
 			viewOf(&into.Views, b.folded.views[i].Backend).Add(&b.folded.views[i].Sight)
@@ -251,7 +253,7 @@ func (b *Label) read(into *Reading) bool {
 	}
 	into.WatchOnly = !into.Campaigns
 	if b.shared {
-		into.Fenced = false // the tokens are those of several locks
+		into.Fenced, into.Guarding.Seen = false, false // the tokens are those of several locks
 		into.Identities = into.Identities[:0]
 		for i := range into.Views {
 			into.Views[i].Holder, into.Views[i].Counted = "", false
