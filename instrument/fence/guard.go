@@ -1,0 +1,190 @@
+package fence
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/leaderscope/leaderscope/instrument"
+)
+
+// Guard admits writes whose token is not lower than the highest that it has
+// seen, and keeps that one in memory. It is safe for concurrent use. The zero
+// Guard guards and records nothing; a nil Guard admits every token and records
+// nothing, as a nil instrument.Election does.
+type Guard struct {
+	e *instrument.Election
+
+	highest atomic.Uint64 // only grows, under mu
+
+	mu    sync.Mutex
+	turn  *turn         // the writes under the highest token; nil before the first
+	older int           // writes that run under tokens below the highest
+	clear chan struct{} // closed when there are none any more; nil without them
+}
+
+// turn is the writes of Do under one token.
+type turn struct {
+	token   uint64
+	running int
+	over    context.Context // ends, with a StaleError, when there is a higher token
+	end     context.CancelCauseFunc
+}
+
+// New makes a Guard for the lock of e, whose series then say what it checked:
+// leader_fencing_checks_total and leader_fencing_highest_token. A process that
+// does not campaign makes e with instrument.WatchOnly. A nil e records nothing.
+func New(e *instrument.Election) *Guard { return From(e, 0) }
+
+// From is New for a guard that goes on where another stopped: tokens below
+// highest are refused from the start. A service keeps the highest token with
+// its data and restarts with it; otherwise it would admit, right after its
+// restart, the leader that was refused before.
+func From(e *instrument.Election, highest uint64) *Guard {
+	e.Guards()
+	g := &Guard{e: e}
+	g.highest.Store(highest)
+	return g
+}
+
+// Highest is the highest token that was seen, to be kept with the data; 0 at
+// the beginning and for nil.
+func (g *Guard) Highest() uint64 {
+	if g == nil {
+		return 0
+	}
+	return g.highest.Load()
+}
+
+// Check decides on one write and counts it once. It returns nil or a
+// [StaleError]. The decision holds at this moment: the caller applies the write
+// before another Check can come between, under a mutex of its own, or uses Do.
+// An admitted check allocates nothing.
+func (g *Guard) Check(token uint64) error {
+	if g == nil {
+		return nil
+	}
+	highest := g.highest.Load()
+	if token > highest {
+		g.mu.Lock()
+		highest = g.raise(token)
+		g.mu.Unlock()
+	}
+	return Compare(g.e, token, highest)
+}
+
+// CheckContext is Check with the token of the context; see [WithToken]. Without
+// one it returns ErrMissing.
+func (g *Guard) CheckContext(ctx context.Context) error {
+	if g == nil {
+		return nil
+	}
+	token, ok := TokenFrom(ctx)
+	if !ok {
+		return Missing(g.e)
+	}
+	return g.Check(token)
+}
+
+// Do runs one write if its token is admitted, and counts it once. Writes of one
+// token run side by side. When a higher token comes, the contexts of older
+// writes end with a [StaleError] as their cause, and the first write of the
+// higher token waits until they have returned or its own ctx is done: no older
+// write can land after a newer one. write must therefore return when its
+// context ends, and must not use the guard.
+//
+// Do returns the error of write as it is, a StaleError, or the cause of ctx
+// when that ended before the write could begin.
+func (g *Guard) Do(ctx context.Context, token uint64, write func(context.Context) error) error {
+	if g == nil {
+		return write(ctx)
+	}
+	t, err := g.begin(ctx, token)
+	if err != nil {
+		return err
+	}
+	defer g.ends(t)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(t.over, func() { cancel(context.Cause(t.over)) })()
+	return write(ctx)
+}
+
+// DoContext is Do with the token of the context; see [WithToken]. Without one
+// it returns ErrMissing.
+func (g *Guard) DoContext(ctx context.Context, write func(context.Context) error) error {
+	if g == nil {
+		return write(ctx)
+	}
+	token, ok := TokenFrom(ctx)
+	if !ok {
+		return Missing(g.e)
+	}
+	return g.Do(ctx, token, write)
+}
+
+// raise takes a token; when it is higher than those before, older writes shall
+// end. It returns the highest. The caller holds mu.
+func (g *Guard) raise(token uint64) (highest uint64) {
+	if highest = g.highest.Load(); token <= highest {
+		return highest
+	}
+	g.highest.Store(token)
+	if t := g.turn; t != nil {
+		g.turn = nil
+		if t.running > 0 {
+			g.older += t.running
+			if g.clear == nil {
+				g.clear = make(chan struct{})
+			}
+		}
+		t.end(&StaleError{t.token, token})
+	}
+	return token
+}
+
+// begin enters the turn of a token once no older write runs.
+func (g *Guard) begin(ctx context.Context, token uint64) (*turn, error) {
+	for {
+		g.mu.Lock()
+		highest, clear := g.raise(token), g.clear
+		var t *turn
+		if token == highest && clear == nil {
+			t = g.enter(token)
+		}
+		g.mu.Unlock()
+		if t != nil || token < highest {
+			return t, Compare(g.e, token, highest)
+		}
+		select {
+		case <-clear:
+		case <-ctx.Done():
+			_ = Compare(g.e, token, highest) // it was admitted, and not written
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// enter counts a write of the highest token. The caller holds mu.
+func (g *Guard) enter(token uint64) *turn {
+	if g.turn == nil {
+		g.turn = &turn{token: token}
+		g.turn.over, g.turn.end = context.WithCancelCause(context.Background())
+	}
+	g.turn.running++
+	return g.turn
+}
+
+// ends takes a write away.
+func (g *Guard) ends(t *turn) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.turn == t {
+		t.running--
+		return
+	}
+	if g.older--; g.older == 0 {
+		close(g.clear)
+		g.clear = nil
+	}
+}
