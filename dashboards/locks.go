@@ -149,7 +149,7 @@ func stateStyle() []dashboard.DynamicConfigValue {
 }
 
 // lockWidth holds the label of a lock: a short name, and the 16 digits of a hash.
-const lockWidth = 250
+const lockWidth = 265
 
 func width(pixels int) dashboard.DynamicConfigValue { return property("custom.width", pixels) }
 

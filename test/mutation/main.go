@@ -19,7 +19,7 @@ import (
 )
 
 // rooms are the folders whose packages are mutated.
-var rooms = []string{"cmd", "exporter", "instrument", "internal/output", "redact"}
+var rooms = []string{"cmd", "dashboards", "exporter", "instrument", "internal/output", "redact"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
