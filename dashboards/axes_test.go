@@ -113,3 +113,53 @@ func TestTheReplicaVariableIsThereWhereItActs(t *testing.T) {
 		}
 	})
 }
+
+// A cell without a value is a dash, whatever the table says while it is empty.
+func TestACellOfATableIsNotTheTextOfAnEmptyOne(t *testing.T) {
+	eachBoard(t, func(t *testing.T, _ string, _ Config, out []byte) {
+		tables := 0
+		for _, p := range decoded(t, out).Panels {
+			if p.Type != "table" {
+				continue
+			}
+			tables++
+			raw, err := json.Marshal(p.raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var table struct {
+				FieldConfig struct {
+					Overrides []struct {
+						Matcher    struct{ Options string }
+						Properties []struct {
+							ID    string
+							Value any
+						}
+					}
+				}
+				Transformations []struct {
+					Options struct{ RenameByName map[string]string }
+				}
+			}
+			if err := json.Unmarshal(raw, &table); err != nil {
+				t.Fatal(err)
+			}
+			dashes := map[string]bool{whereLabel: true} // it is hidden
+			for _, o := range table.FieldConfig.Overrides {
+				for _, property := range o.Properties {
+					if property.ID == "noValue" && property.Value == noCell {
+						dashes[o.Matcher.Options] = true
+					}
+				}
+			}
+			for _, column := range table.Transformations[1].Options.RenameByName {
+				if !dashes[column] {
+					t.Errorf("panel %q: an empty cell of %s does not read %s", p.Title, column, noCell)
+				}
+			}
+		}
+		if tables != 2 {
+			t.Errorf("%d tables, want 2", tables)
+		}
+	})
+}

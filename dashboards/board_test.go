@@ -343,7 +343,7 @@ func TestOnlyKnownIdsAreUsed(t *testing.T) {
 		"calcs":          {"lastNotNull", "max", "min"},
 		"matcher":        {"byName", "byFrameRefID", "byRegexp"},
 		"transformation": {"merge", "organize"},
-		"property": {"unit", "decimals", "color", "thresholds", "mappings", "links",
+		"property": {"noValue", "unit", "decimals", "color", "thresholds", "mappings", "links",
 			"custom.width", "custom.minWidth", "custom.align", "custom.cellOptions", "custom.lineWidth", "custom.lineStyle",
 			"custom.drawStyle", "custom.pointSize", "custom.hidden", "custom.hideFrom"},
 		"panel": {"row", "stat", "timeseries", "state-timeline", "heatmap", "table"},

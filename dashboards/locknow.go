@@ -116,7 +116,7 @@ func (q queries) replicasTable() *table.PanelBuilder {
 		id: panel.Replicas, title: "Replicas",
 		description: "One row per replica that reports the lock. Work that runs where the lock is not held is work without " +
 			"protection. A replica that waits for long while no replica leads cannot win: look at its log. – means unknown, not 0.",
-		unit: units.Short, noValue: "–", width: 24, height: 6,
+		unit: units.Short, noValue: "no replica reports this lock", width: 24, height: 6,
 		steps:   []dashboard.Threshold{base(grey)},
 		targets: targetsOf(columns),
 	})).

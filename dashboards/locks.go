@@ -42,12 +42,16 @@ func (q queries) locksTable() *table.PanelBuilder {
 		description: "One row per lock, the worst first. A name may be a hash: Family says what kind of lock it is, and " +
 			"gen-dashboards label turns a name into its hash. Headroom is the time until the lease ends, shown while the lock is held; " +
 			"– means unknown, not 0. Follow a name to the dashboard of that lock.",
-		unit: units.Short, noValue: "–", width: 24, height: 9,
+		unit: units.Short, noValue: "no lock is reported", width: 24, height: 9,
 		steps:   []dashboard.Threshold{base(grey)},
 		targets: targetsOf(columns),
 	})).
 		SortBy([]cog.Builder[common.TableSortByFieldState]{common.NewTableSortByFieldStateBuilder().DisplayName("State").Desc(true)})
 }
+
+// noCell stands for what a row lacks. The text of an empty table would stand
+// there otherwise.
+const noCell = "–"
 
 // styled merges the frames of a table by the labels that they share, and
 // gives its columns their order, titles and looks.
@@ -59,16 +63,14 @@ func (q queries) styled(columns []column, b *table.PanelBuilder) *table.PanelBui
 	// Grafana 13 reads the second, earlier ones the first.
 	b.OverrideByName(whereLabel, []dashboard.DynamicConfigValue{property("custom.hidden", true), property("custom.hideFrom", map[string]any{"viz": true})})
 	for _, l := range q.locks.TargetLabels() {
-		b.OverrideByName(titleOf(l), []dashboard.DynamicConfigValue{property("custom.minWidth", 105)})
+		b.OverrideByName(titleOf(l), []dashboard.DynamicConfigValue{property("custom.minWidth", 105), property("noValue", noCell)})
 	}
 	for _, c := range columns {
-		if len(c.style) > 0 {
-			b.OverrideByName(c.title, c.style)
+		if c.title != "" {
+			b.OverrideByName(c.title, append([]dashboard.DynamicConfigValue{property("noValue", noCell)}, c.style...))
 		}
 		for _, h := range slices.Concat(c.before, c.labels) {
-			if len(h.style) > 0 {
-				b.OverrideByName(h.title, h.style)
-			}
+			b.OverrideByName(h.title, append([]dashboard.DynamicConfigValue{property("noValue", noCell)}, h.style...))
 		}
 	}
 	return b
