@@ -18,6 +18,10 @@ type Config struct {
 	// between clusters needs cluster taken out, one shared by two jobs needs
 	// job taken out. A label that no series has does no harm.
 	ScopeLabels []string `yaml:"scopeLabels"`
+	// ReporterLabels are those of ScopeLabels that tell which process reports
+	// what a backend says, and not which lock it is: an observer has a job and a
+	// namespace of its own. A label that is no scope label does no harm.
+	ReporterLabels []string `yaml:"reporterLabels"`
 	// HolderLabel tells replicas apart: instance, or pod on Kubernetes. Every
 	// series must have it: without it replicas merge and SplitBrain is blind.
 	HolderLabel string `yaml:"holderLabel"`
@@ -127,6 +131,7 @@ const (
 func Default() Config {
 	c := Config{
 		ScopeLabels:      []string{"cluster", "namespace", "job", catalog.LockName.Name()},
+		ReporterLabels:   []string{"namespace", "job"},
 		HolderLabel:      "instance",
 		ScrapeInterval:   model.Duration(30 * time.Second),
 		Histograms:       Classic,

@@ -167,7 +167,9 @@ func (m muter) explained() []alertmanager.InhibitRule {
 func (m muter) where() []string { return notLock(m.ScopeLabels) }
 
 // wherever are the labels that an observer shares with what it observes.
-func (m muter) wherever() []string { return query.Scope{Labels: m.ScopeLabels}.AnyReporter() }
+func (m muter) wherever() []string {
+	return query.Scope{Labels: m.ScopeLabels, Reporter: m.ReporterLabels}.AnyReporter()
+}
 
 func notLock(labels []string) []string {
 	return slices.DeleteFunc(slices.Clone(labels), func(l string) bool { return l == catalog.LockName.Name() })

@@ -21,7 +21,7 @@ func (c Config) scope() (query.Scope, error) {
 	}
 	onTarget := slices.DeleteFunc(slices.Clone(matchers), func(m query.Matcher) bool { return m.Label == catalog.LockName.Name() })
 	return query.Scope{
-		Labels: c.ScopeLabels, Holder: c.HolderLabel, Matchers: matchers, TargetMatchers: onTarget,
+		Labels: c.ScopeLabels, Reporter: c.ReporterLabels, Holder: c.HolderLabel, Matchers: matchers, TargetMatchers: onTarget,
 		Prefix: c.MetricPrefix, Histograms: c.Histograms.read(),
 	}, nil
 }

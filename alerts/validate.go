@@ -68,6 +68,10 @@ func (v *validation) scope() {
 		v.require(!seriesLabels()[l], "scopeLabels", "%s is a label of some of the metrics only; use labels of the targets", l)
 		v.require(!slices.Contains(c.ScopeLabels[:i], l), "scopeLabels", "%s is there twice; leave one out", l)
 	}
+	v.require(!slices.Contains(c.ReporterLabels, lock), "reporterLabels", "%s have %s, which tells which lock it is; take it out", list(c.ReporterLabels), lock)
+	for _, l := range c.ReporterLabels {
+		v.require(validLabel(l), "reporterLabels", "%q is no label name; use letters, digits and _", l)
+	}
 	v.require(validLabel(c.HolderLabel), "holderLabel", "%q is no label name; use the label that tells replicas apart, such as instance or pod", c.HolderLabel)
 	v.require(c.HolderLabel != lock && !seriesLabels()[c.HolderLabel], "holderLabel", "%s does not tell replicas apart; use a label such as instance or pod", c.HolderLabel)
 	v.require(!slices.Contains(c.ScopeLabels, c.HolderLabel), "holderLabel", "%s is a scope label too, so each replica would be judged alone and SplitBrain could never fire; take it out of scopeLabels", c.HolderLabel)

@@ -87,6 +87,9 @@ type Scope struct {
 	// each of them becomes a variable of the dashboard. A label that series
 	// lack does no harm.
 	Labels []string
+	// Reporter are those of Labels that tell which process reports what a backend
+	// says, and not which lock it is.
+	Reporter []string
 	// Holder is the label that tells replicas apart.
 	Holder string
 	// Selector restricts every query, in PromQL's notation with or without
@@ -124,6 +127,7 @@ func Default() Config {
 	return Config{
 		Scope: Scope{
 			Labels:         []string{"cluster", "namespace", "job", catalog.LockName.Name()},
+			Reporter:       []string{"namespace", "job"},
 			Holder:         "instance",
 			Histograms:     "classic",
 			ScrapeInterval: 30 * time.Second,

@@ -77,6 +77,7 @@ func (q queries) scoped() (queries, error) {
 	}
 	q.locks = query.Scope{
 		Labels:         scope.Labels,
+		Reporter:       scope.Reporter,
 		Holder:         scope.Holder,
 		Prefix:         scope.MetricPrefix,
 		Matchers:       slices.Clone(selector),

@@ -32,6 +32,7 @@ type mimirSection struct {
 
 type scope struct {
 	Labels         []string       `yaml:"labels"`
+	Reporter       []string       `yaml:"reporter"`
 	Holder         string         `yaml:"holder"`
 	Selector       string         `yaml:"selector"`
 	MetricPrefix   string         `yaml:"metricPrefix"`
@@ -54,7 +55,7 @@ type alertSection struct {
 func defaultConfig() config {
 	a := alerts.Default()
 	return config{
-		Scope: scope{Labels: a.ScopeLabels, Holder: a.HolderLabel, Selector: a.Selector, MetricPrefix: a.MetricPrefix, ScrapeInterval: a.ScrapeInterval, Histograms: a.Histograms},
+		Scope: scope{Labels: a.ScopeLabels, Reporter: a.ReporterLabels, Holder: a.HolderLabel, Selector: a.Selector, MetricPrefix: a.MetricPrefix, ScrapeInterval: a.ScrapeInterval, Histograms: a.Histograms},
 		Alerts: alertSection{
 			Group: a.Group, SeverityLabel: a.SeverityLabel, Labels: a.Labels, Annotations: a.Annotations,
 			RunbookBaseURL: a.RunbookBaseURL, DashboardBaseURL: a.DashboardBaseURL, Alerts: a.Alerts,
@@ -70,7 +71,7 @@ func defaultConfig() config {
 // rules is the configuration of the alerting rules.
 func (c config) rules() alerts.Config {
 	return alerts.Config{
-		ScopeLabels: c.Scope.Labels, HolderLabel: c.Scope.Holder, Selector: c.Scope.Selector, ScrapeInterval: c.Scope.ScrapeInterval,
+		ScopeLabels: c.Scope.Labels, ReporterLabels: c.Scope.Reporter, HolderLabel: c.Scope.Holder, Selector: c.Scope.Selector, ScrapeInterval: c.Scope.ScrapeInterval,
 		MetricPrefix: c.Scope.MetricPrefix, Histograms: c.Scope.Histograms,
 		Group: c.Alerts.Group, SeverityLabel: c.Alerts.SeverityLabel, Labels: c.Alerts.Labels, Annotations: c.Alerts.Annotations,
 		RunbookBaseURL: c.Alerts.RunbookBaseURL, DashboardBaseURL: c.Alerts.DashboardBaseURL, DashboardUID: c.Dashboards.UID,
@@ -85,7 +86,7 @@ func (c config) boards() dashboards.Config {
 	b := c.Dashboards
 	b.RunbookURL, b.Recording = c.Alerts.RunbookBaseURL, c.Recording
 	b.Scope = dashboards.Scope{
-		Labels: c.Scope.Labels, Holder: c.Scope.Holder, Selector: c.Scope.Selector, ScrapeInterval: time.Duration(c.Scope.ScrapeInterval), MetricPrefix: c.Scope.MetricPrefix,
+		Labels: c.Scope.Labels, Reporter: c.Scope.Reporter, Holder: c.Scope.Holder, Selector: c.Scope.Selector, ScrapeInterval: time.Duration(c.Scope.ScrapeInterval), MetricPrefix: c.Scope.MetricPrefix,
 		Histograms: string(c.Scope.Histograms),
 	}
 	backend := c.Alerts.BackendErrors
@@ -142,7 +143,7 @@ func (c config) required() (bad []*keyError) {
 // ruleKey is where the file keeps a knob of alerts.Config.
 func ruleKey(key string) string {
 	moved := map[string]string{
-		"scopeLabels": "scope.labels", "holderLabel": "scope.holder", "selector": "scope.selector",
+		"scopeLabels": "scope.labels", "reporterLabels": "scope.reporter", "holderLabel": "scope.holder", "selector": "scope.selector",
 		"scrapeInterval": "scope.scrapeInterval", "metricPrefix": "scope.metricPrefix", "histograms": "scope.histograms", "recording": "recording", "dashboardUID": "dashboards.uid",
 	}
 	if to, ok := moved[key]; ok {

@@ -149,6 +149,13 @@ func (d *mixinData) scope(c *config) {
 			renamed[l] = labels[i]
 		}
 	}
+	reporter := slices.Clone(c.Scope.Reporter)
+	for i, l := range reporter {
+		if to, ok := renamed[l]; ok {
+			reporter[i] = to
+		}
+	}
+	c.Scope.Reporter = reporter
 	c.Scope.Labels, c.Scope.Holder = labels, place(c.Scope.Holder, "holderLabel")
 	c.Dashboards.Legend = legendLabel.ReplaceAllStringFunc(c.Dashboards.Legend, func(s string) string {
 		label := legendLabel.FindStringSubmatch(s)[1]

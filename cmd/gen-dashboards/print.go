@@ -86,6 +86,7 @@ func commentOn(path string) (comment string, aside bool) {
 var comments = map[string]string{
 	"scope":                "Which series are read. Rules and dashboards share it.",
 	"scope.labels":         "Labels that tell locks apart; lock_name must be among them. A lock shared between\nclusters needs cluster taken out. Labels that no series has do no harm.",
+	"scope.reporter":       "Those of the labels that tell which process reports what a backend says, and not which lock it is:\nleader-observer has a namespace and a job of its own.",
 	"scope.holder":         "Label that tells replicas apart: instance, or pod on Kubernetes. Every series must have it.",
 	"scope.selector":       "Restricts everything to matching series, as in team=\"shop\".",
 	"scope.metricPrefix":   "Prefix or namespace that the exporter puts before every metric name, as in shop_; mostly empty.",

@@ -121,7 +121,10 @@ func candidates(value any) (all []any) {
 		}
 		return all
 	case []string:
-		return []any{append(slices.Clone(v), "extra"), append([]string{"extra"}, v...)}
+		if len(v) > 1 {
+			all = append(all, v[:len(v)-1])
+		}
+		return append(all, append(slices.Clone(v), "extra"), append([]string{"extra"}, v...))
 	case map[string]string:
 		more := maps.Clone(v)
 		if more == nil {

@@ -19,7 +19,7 @@ const (
 // AnyReporter are the scope labels that tell locks apart whichever process
 // speaks of them.
 func (s Scope) AnyReporter() []string {
-	return slices.DeleteFunc(slices.Clone(s.Labels), func(l string) bool { return l == "job" || l == "namespace" })
+	return slices.DeleteFunc(slices.Clone(s.Labels), func(l string) bool { return slices.Contains(s.Reporter, l) })
 }
 
 // BackendLabels tell the locks of several backends apart.

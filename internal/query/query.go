@@ -24,6 +24,9 @@ type Scope struct {
 	Labels []string
 	// Holder is the label that tells replicas apart: instance or pod.
 	Holder string
+	// Reporter are those of Labels that tell which process speaks of a lock and
+	// not which lock it is: an observer has a job and a namespace of its own.
+	Reporter []string
 	// Matchers are added to every selector of a leaderscope metric.
 	Matchers []Matcher
 	// TargetMatchers are added to selectors of series that carry no lock,
