@@ -151,6 +151,44 @@ func TestAProcessThatOnlyWatchesHasNothingToSayOfItself(t *testing.T) {
 	}
 }
 
+// A lock that is only watched adds nothing to what is said of those under its
+// label for which this process campaigns, also when it is swept or forgotten.
+func TestALockThatIsOnlyWatchedSaysNothingOfOthersUnderItsLabel(t *testing.T) {
+	for name, c := range map[string]func(m *instrument.Middleware, watch func(n int) *instrument.Election){
+		"while it is watched": func(_ *instrument.Middleware, watch func(int) *instrument.Election) { watch(0) },
+		"when it is forgotten": func(_ *instrument.Middleware, watch func(int) *instrument.Election) {
+			watch(0).Forget()
+		},
+		"when it is swept away": func(_ *instrument.Middleware, watch func(int) *instrument.Election) {
+			for n := range 200 {
+				watch(n).ObserveBackend(instrument.BackendView{State: instrument.BackendUnwatched})
+			}
+		},
+		"when it is used all the same": func(_ *instrument.Middleware, watch func(int) *instrument.Election) {
+			_, _ = watch(0).Acquire(context.Background(), electtest.NewElector())
+		},
+	} {
+		bubble(t, name, func(t *testing.T) {
+			m := newMiddleware(t, instrument.WithRedactor(redact.Constant()))
+			e := m.Named("mine", instrument.Hold(), instrument.HiddenRenewals(), instrument.LeaseDuration(10*s), instrument.Backend("etcd"))
+			before := electtest.Read(m, redact.Redacted)
+			c(m, func(n int) *instrument.Election {
+				other := m.Named(fmt.Sprint("theirs-", n), instrument.WatchOnly(), instrument.LeaseDuration(30*s), instrument.MaxLeaders(5),
+					instrument.Backend("redis"), instrument.Family("f"), instrument.ExpectEvery(s))
+				seesNone(other)
+				return other
+			})
+			if diff := cmp.Diff(before, electtest.Read(m, redact.Redacted)); diff != "" {
+				t.Error(diff)
+			}
+			if _, watched := electtest.ReadBackend(m, redact.Redacted)[`leader_backend_terms_total{backend="redis"}`]; !watched {
+				t.Error("the view of the backend is gone")
+			}
+			e.Forget()
+		})
+	}
+}
+
 func TestHoldersAreRedactedLikeNamesMadeAtRunTime(t *testing.T) {
 	key := []byte("0123456789abcdef0123456789abcdef")
 	hash := redact.Hash(key, "k1", redact.Literals(), redact.Template("web-{id}"))

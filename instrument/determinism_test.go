@@ -376,6 +376,46 @@ func TestWonIsOneTermHoweverOftenItIsSaid(t *testing.T) {
 	})
 }
 
+// An attempt hands its term to whoever asks for it, also while the lease is
+// asked what it knows. What becomes of the term then is counted with its win.
+func TestATermIsCountedThatEndsWhileItsLeaseIsAsked(t *testing.T) {
+	for name, c := range map[string]struct {
+		meanwhile func(term *instrument.Term)
+		log       string
+		changed   electtest.Series
+	}{
+		"released": {func(term *instrument.Term) { _ = term.Release(context.Background()) }, `msg="leadership released" lock_name=x cause=released`, electtest.Series{
+			`leader_terms_ended_total{cause="released"}`: 1, `leader_releases_total{result="ok"}`: 1,
+		}},
+		"lost": {func(term *instrument.Term) { term.Sink().Lost(nil) }, `msg="leadership lost" lock_name=x cause=lost`, electtest.Series{
+			`leader_terms_ended_total{cause="lost"}`: 1,
+		}},
+	} {
+		bubble(t, name, func(t *testing.T) {
+			var text bytes.Buffer
+			m := newMiddleware(t, instrument.WithLogger(slog.New(slog.NewTextHandler(&text, nil))))
+			a := m.Election("x").Begin(context.Background())
+			var lease instrument.Lease
+			lease = instrument.NewLease(nil, instrument.ExpiryFrom(func() time.Time {
+				c.meanwhile(a.Won(lease))
+				return time.Now().Add(10 * s)
+			}))
+			term := a.Won(lease)
+			if term.Leading() || term.Context().Err() == nil {
+				t.Errorf("leading %v, context %v", term.Leading(), term.Context().Err())
+			}
+			synctest.Wait()
+			if i, j := strings.Index(text.String(), "leadership gained"), strings.Index(text.String(), c.log); i < 0 || j < i {
+				t.Errorf("logged:\n%s", text.String())
+			}
+			expect(t, m, "x", "after", zero.With(electtest.Series{
+				"leader_attempts_total": 1, "leader_acquired_total": 1, "leader_lease_overruns_total": 0,
+				"leader_acquire_duration_seconds_count": 1, "leader_execution_duration_seconds_count": 1,
+			}).With(c.changed))
+		})
+	}
+}
+
 func TestCloseEndsLogsAndHandlesThatWereFolded(t *testing.T) {
 	bubble(t, "a shared label", func(t *testing.T) {
 		var text bytes.Buffer

@@ -122,8 +122,9 @@ func (t *Term) logGained() {
 	}
 	t.e.m.logs.put(slog.LevelInfo, "leadership gained", attrs...)
 	x.logged = false
-	if t.state.Lapsed() {
-		owner{t}.Lapsed()
+	if _, ended := t.state.Ended(); ended {
+		x.logged = true
+		t.e.m.logEnded(t)
 	}
 }
 

@@ -121,8 +121,9 @@ func StopAtLeaseEnd() ElectionOption { return func(s *settings) { s.stopAtLeaseE
 
 // WatchOnly says that this process looks at the lock in its backend, or guards
 // a store with its tokens, and never campaigns for it: only the series of
-// ObserveBackend and of fencing checks exist. A leader_active
-// of 0 from a process that cannot lead would look like a missing leader.
+// ObserveBackend and of fencing checks exist for it, also under a label that it
+// shares with others. A leader_active of 0 from a process that cannot lead would
+// look like a missing leader.
 func WatchOnly() ElectionOption { return func(s *settings) { s.WatchOnly = true } }
 
 // Backend names the backend, such as etcd, on leader_elector_info.

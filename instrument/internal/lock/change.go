@@ -206,7 +206,10 @@ func (s *State) Lost(t *Term, now Instant, how Loss) (ended bool) {
 // stop the holding, ends the term. It reports whether the holding ended by it.
 func (s *State) Released(t *Term, first bool, now Instant, result catalog.ReleaseResult) (ended bool) {
 	s.forgetsIfRetired(t)
-	if t.recorded && !t.returned {
+	switch {
+	case t.began == 0:
+		t.extra().early = result + 1
+	case t.recorded && !t.returned:
 		s.countRelease(result)
 		t.returned = result != catalog.ReleaseError
 	}

@@ -41,7 +41,8 @@ func (m Moment) Unix(at Instant) float64 {
 	return float64(m.Wall.Add(at.Sub(m.Now)).UnixNano()) / 1e9
 }
 
-// AddTo adds what is known of the lock. Settle comes first.
+// AddTo adds what is known of this process's campaign for the lock. Settle comes
+// first.
 func (s *State) AddTo(f *Facts, m Moment) {
 	f.Totals.Add(&s.Totals)
 	f.Running += int(s.running)
@@ -54,7 +55,6 @@ func (s *State) AddTo(f *Facts, m Moment) {
 	if s.fenced {
 		f.Token, f.Fenced = s.token, true
 	}
-	s.addGuarding(&f.Guarding)
 }
 
 // length is that of the lease: a granted one is known better than a declared.

@@ -55,8 +55,9 @@ func (s *State) Checked(c Check) {
 	}
 }
 
-// addGuarding adds what the guards of the lock counted.
-func (s *State) addGuarding(f *Guarding) {
+// AddGuarding adds what the guards of the lock counted, whether or not this
+// process campaigns.
+func (s *State) AddGuarding(f *Guarding) {
 	if s.observation == nil || s.observation.guard == nil {
 		return
 	}

@@ -47,12 +47,16 @@ type More struct {
 	renewing int32   // renewals whose answer is out
 	accrued  Instant // up to here work after loss is counted
 	decided  Instant // when the renewal was sent that decided the end; 0 none was
+
+	early catalog.ReleaseResult // of a release before the win was recorded, plus 1; 0: none
 }
 
 // Use has the term take that room instead of room of its own.
 func (t *Term) Use(m *More) {
 	if t.more != nil {
-		m.bodies, m.renewing, m.accrued, m.decided = t.more.bodies, t.more.renewing, t.more.accrued, t.more.decided
+		o := m.Owner
+		*m = *t.more
+		m.Owner = o
 	}
 	t.more = m
 }

@@ -68,7 +68,8 @@ func (s *State) Win(t *Term, a *Attempt, start Instant, w *Won) (superseded []*T
 	s.Acquired++
 	s.lastWon.set(w.Now)
 	s.link(t)
-	if w.Observed {
+	s.adopt(t)
+	if w.Observed && !t.ended {
 		s.observing().term = t
 	}
 	if w.Fenced {
@@ -80,6 +81,25 @@ func (s *State) Win(t *Term, a *Attempt, start Instant, w *Won) (superseded []*T
 	return superseded
 }
 
+// adopt counts what became of a term before its win was recorded: while its
+// lease is asked, the program can have it from the attempt.
+func (s *State) adopt(t *Term) {
+	s.running += t.has().bodies
+	if early := t.has().early; early != 0 {
+		s.countRelease(early - 1)
+		t.returned = early-1 != catalog.ReleaseError
+	}
+	if !t.ended {
+		return
+	}
+	s.countEnd(t.cause)
+	s.endsBy(t, t.began)
+	if !t.guarded {
+		s.observe(&s.Execution, catalog.ExecutionDuration, 0)
+	}
+	s.unlinkIdle(t)
+}
+
 // WinDead ends an attempt whose lease was lost before it was won, as a
 // campaign returns whose session had lapsed. It is no acquisition, and a body
 // that runs under it works after loss.
@@ -89,6 +109,7 @@ func (s *State) WinDead(t *Term, a *Attempt, start, now Instant) {
 	t.stopped.Store(int64(now))
 	if t.recorded {
 		s.countNotAcquired(catalog.SessionLost)
+		s.running += t.has().bodies
 	}
 }
 

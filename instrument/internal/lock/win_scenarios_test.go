@@ -174,6 +174,33 @@ var wins = []scenario{
 		31s look asked=31s end=50s length=1ns => c.end=50s expiry=50 left=19s renewed=ok:2 used=2/0.1
 		32s look end=50s length=1ns => left=18s
 	`},
+	{"a term that is released before its win is recorded", Params{Lease: lease}, `
+		10s begin => entered lease=30s pending=1
+		11s release a error => ended a=release_failed age=1s
+		12s win a owned => a.end=40s acquired=1 ended=12 gave=error:1 over=release_failed:1 ran=1/0 took=1/2 won=12 age=- pending=-
+		13s release a ok => not-ended a.freed=true gave=ok:1,error:1
+		14s idle => idle
+	`},
+	{"a term that is lost before its win is recorded, with a body", Params{Lease: lease}, `
+		10s begin => entered lease=30s pending=1
+		10s body a x => a=unrecorded a.active=true a.bodies=1
+		11s lost a gone => ended a=lost age=1s a.active=-
+		12s win a => a.end=40s acquired=1 afterloss=1s ended=12 over=lost:1 running=1 took=1/2 won=12 age=- pending=-
+		14s done a x => afterloss=3s ran=1/4 a.bodies=- running=-
+		15s idle => idle
+	`},
+	{"a body that begins before the win is recorded", Params{Lease: lease}, `
+		10s begin => entered lease=30s pending=1
+		11s body a x => a=unrecorded a.active=true a.bodies=1 age=1s
+		12s win a => a=held a.end=40s acquired=1 active=1 expiry=40 left=28s running=1 took=1/2 won=12 age=- pending=-
+		14s done a x => left=26s ran=1/3 a.bodies=- running=-
+	`},
+	{"a body that begins before it is known that the lease was lost before", Params{Lease: lease}, `
+		10s begin => entered lease=30s pending=1
+		11s body a x => a=unrecorded a.active=true a.bodies=1 age=1s
+		12s dead a => a=lost failed=session_lost:1 running=1 took=1/2 a.active=- age=- pending=-
+		14s done a x => afterloss=2s ran=1/3 a.bodies=- running=-
+	`},
 	{"a win that belongs to no attempt", Params{Lease: lease}, `
 		10s win a since=9s => a=unrecorded a.active=true a.end=39s lease=30s
 		11s body a x => a.bodies=1

@@ -187,12 +187,12 @@ func TestTheStoresSideIsShownWithoutACampaign(t *testing.T) {
 	s := &lock.State{Params: &lock.Params{}}
 	s.Guard()
 	none := &registry.Reading{WatchOnly: true}
-	s.AddTo(&none.Facts, moment(0))
+	s.AddGuarding(&none.Guarding)
 	s.Checked(lock.Check{Result: catalog.FencingAdmitted, Highest: 1 << 60, Seen: true})
 	s.Checked(lock.Check{Result: catalog.FencingStale, Highest: 1 << 60, Seen: true})
 	s.Checked(lock.Check{Result: catalog.FencingMissing})
 	some := &registry.Reading{WatchOnly: true}
-	s.AddTo(&some.Facts, moment(0))
+	s.AddGuarding(&some.Guarding)
 	for _, c := range []struct {
 		name string
 		r    *registry.Reading

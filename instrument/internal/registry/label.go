@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -143,15 +144,18 @@ func (b *Label) fold(l *Lock) {
 	if b.folded == nil {
 		b.folded = &folded{}
 	}
-	kept := lock.Facts{}
-	l.AddTo(&kept, b.r.moment())
+	var kept lock.Facts
+	if !l.declared.WatchOnly {
+		l.AddTo(&kept, b.r.moment())
+		b.folded.base.add(l.declared, l.HidesRenewals())
+	}
+	l.AddGuarding(&kept.Guarding)
 	l.Drain()
 	f := &b.folded.facts
 	f.Totals.Add(&kept.Totals)
 	f.LastWon, f.LastEnded = max(f.LastWon, kept.LastWon), max(f.LastEnded, kept.LastEnded)
 	f.LeaseSeen, f.Lease = f.LeaseSeen || kept.LeaseSeen, max(f.Lease, kept.Lease)
 	f.Guarding.Add(&kept.Guarding)
-	b.folded.base.add(l.declared, l.HidesRenewals())
 	if l.Viewed() {
 		var sight lock.Sight
 		l.AddSight(&sight, b.r.moment())
@@ -171,17 +175,16 @@ type Summary struct {
 	Uses      []Use
 }
 
+// add takes what a lock declares for which this process campaigns.
 func (s *Summary) add(d *Declared, hidesRenewals bool) {
-	s.Every = max(s.Every, d.Every)
-	s.MaxLeaders = max(s.MaxLeaders, d.MaxLeaders)
-	s.RenewalsSeen = s.RenewalsSeen || !hidesRenewals
-	s.Campaigns = s.Campaigns || !d.WatchOnly
-	for _, u := range s.Uses {
-		if u == d.Use {
-			return
-		}
+	s.merge(&Summary{Every: d.Every, MaxLeaders: d.MaxLeaders, RenewalsSeen: !hidesRenewals, Campaigns: true})
+	s.use(d.Use)
+}
+
+func (s *Summary) use(u Use) {
+	if !slices.Contains(s.Uses, u) {
+		s.Uses = append(s.Uses, u)
 	}
-	s.Uses = append(s.Uses, d.Use)
 }
 
 func (s *Summary) merge(o *Summary) {
@@ -190,7 +193,7 @@ func (s *Summary) merge(o *Summary) {
 	s.RenewalsSeen = s.RenewalsSeen || o.RenewalsSeen
 	s.Campaigns = s.Campaigns || o.Campaigns
 	for _, u := range o.Uses {
-		s.add(&Declared{Use: u, WatchOnly: true}, true)
+		s.use(u)
 	}
 }
 
@@ -242,14 +245,16 @@ func (b *Label) read(into *Reading) bool {
 		if l.Unlogged != 0 {
 			b.r.hooks.Overran(l)
 		}
-		l.AddTo(&into.Facts, m)
-		hides := l.HidesRenewals()
+		if !l.declared.WatchOnly { // what it declares is of the lock that others campaign for
+			l.AddTo(&into.Facts, m)
+			into.Summary.add(l.declared, l.HidesRenewals())
+		}
+		l.AddGuarding(&into.Guarding)
 		if l.Viewed() {
 			l.AddSight(viewOf(&into.Views, l.declared.Backend), m)
 		}
 		into.Identities = l.AppendIdentities(into.Identities)
 		l.mu.Unlock()
-		into.Summary.add(l.declared, hides)
 	}
 	into.WatchOnly = !into.Campaigns
 	if b.shared {
