@@ -176,6 +176,49 @@ func TestC21AMillionNamesLeaveMemoryFlatAndTotalsExact(t *testing.T) {
 	}
 }
 
+// What ends by itself is over without a collection that notices it.
+func TestLeasesThatEndedUnseenTakeNoMemoryAndNoPlace(t *testing.T) {
+	opts := []instrument.ElectionOption{instrument.LeaseDuration(10 * s), instrument.KeepUntilExpiry()}
+	runs := func(t *testing.T, e *instrument.Election) {
+		t.Helper()
+		if err := e.Run(context.Background(), electtest.NewElector(), func(context.Context, *instrument.Term) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bubble(t, "under a shared label", func(t *testing.T) {
+		m := newMiddleware(t, instrument.WithRedactor(redact.Constant()))
+		flood := func(n int) uint64 {
+			for i := range n {
+				if i%1000 == 0 {
+					time.Sleep(11 * s)
+				}
+				runs(t, m.Named(strconv.Itoa(i), opts...))
+			}
+			return heapNow()
+		}
+		if before, after := flood(2_000), flood(20_000); after > before+2<<20 {
+			t.Errorf("heap from %d to %d bytes", before, after)
+		}
+		time.Sleep(11 * s)
+		expect(t, m, redact.Redacted, "after", electtest.Series{"leader_acquired_total": 22_000, `leader_terms_ended_total{cause="expired"}`: 22_000, "leader_active": 0})
+	})
+	bubble(t, "in the overflow", func(t *testing.T) {
+		m := newMiddleware(t, instrument.WithMaxLabels(1))
+		first, second := m.Named("a", opts...), m.Named("b", opts...)
+		runs(t, second)
+		first.Forget()
+		if m.Named("b", opts...); second.Label() != redact.Overflow {
+			t.Errorf("a lock that is held has moved to %s", second.Label())
+		}
+		time.Sleep(11 * s)
+		if m.Named("b", opts...); second.Label() != "b" {
+			t.Errorf("a lock whose lease has ended stays under %s", second.Label())
+		}
+		expect(t, m, redact.Overflow, "after", electtest.Series{"leader_acquired_total": 1, `leader_terms_ended_total{cause="expired"}`: 1, "leader_active": 0})
+		expect(t, m, "b", "after", electtest.Series{"leader_acquired_total": 0, "leader_active": 0})
+	})
+}
+
 func TestManyCallsWithOneNameLeaveMemoryFlat(t *testing.T) {
 	for name, get := range map[string]func(*instrument.Middleware) *instrument.Election{
 		"a constant":              func(m *instrument.Middleware) *instrument.Election { return m.Election("x", instrument.Hold()) },

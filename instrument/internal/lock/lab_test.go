@@ -346,7 +346,7 @@ var events = map[string]func(*lab, words){
 	"sight":       func(l *lab, w words) { l.FirstSight(l.sight(w)) },
 	"look":        func(l *lab, w words) { l.Steady(l.sight(w)) },
 	"held":        func(l *lab, w words) { l.answer = append(l.answer, fmt.Sprint(l.term(w.name(0)).Held(l.now))) },
-	"idle":        func(l *lab, _ words) { l.says(l.Idle(), "idle") },
+	"idle":        func(l *lab, _ words) { l.says(l.Idle(l.now), "idle") },
 	"resume":      func(l *lab, _ words) { l.Resume() },
 	"retire":      func(l *lab, _ words) { l.Retire(l.now); l.says(l.Retired(), "retired") },
 	"drain":       func(l *lab, _ words) { l.Drain() },

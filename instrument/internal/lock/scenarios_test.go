@@ -79,7 +79,7 @@ var endings = []scenario{
 	{"a lapsed term leaves its lock idle", Params{Lease: lease}, `
 		10s begin => entered lease=30s pending=1
 		10s win a owned => a=held a.active=true a.end=40s acquired=1 active=1 expiry=40 left=30s took=1/0 won=10 pending=-
-		40s idle => not-idle a=lapsed a.told=1 ended=40 over=expired:1 a.active=- active=- expiry=- left=-
+		40s idle => idle a=lapsed a.told=1 ended=40 over=expired:1 a.active=- active=- expiry=- left=-
 		40s idle => idle
 	`},
 	{"the instant at which a lease ends is behind the lease", Params{Lease: lease}, `

@@ -86,10 +86,11 @@ func (s *State) Retired() bool { return s.retired }
 // seen, as declared or as the lease says that was won last.
 func (s *State) HidesRenewals() bool { return s.Params.Hidden || s.hides }
 
-// Idle reports whether nothing of the lock is open: no attempt, no term, no
-// body, no view of the backend. No attempt can begin in the Flight of a lock that was found idle until
-// Resume.
-func (s *State) Idle() bool {
+// Idle reports whether nothing of the lock is open now: no attempt, no term, no
+// body, no view of the backend. No attempt can begin in the Flight of a lock
+// that was found idle until Resume.
+func (s *State) Idle(now Instant) bool {
+	s.Settle(now)
 	if s.attempts != nil || s.running != 0 || s.isWatched() {
 		return false
 	}

@@ -123,11 +123,12 @@ func (b *Label) leave(l *Lock) {
 // under a shared label cost memory only while they work. The caller holds the
 // label's mutex and that of the lock that is spared.
 func (b *Label) sweep(spared *Lock) {
+	now := b.r.moment().Now
 	for l := b.locks; l != nil; {
 		next := l.next
 		if l != spared {
 			l.mu.Lock()
-			if l.Idle() {
+			if l.Idle(now) {
 				b.fold(l)
 				b.leave(l)
 			}
@@ -150,6 +151,9 @@ func (b *Label) fold(l *Lock) {
 		b.folded.base.add(l.declared, l.HidesRenewals())
 	}
 	l.AddGuarding(&kept.Guarding)
+	if l.Unlogged != 0 {
+		b.r.hooks.Overran(l)
+	}
 	l.Drain()
 	f := &b.folded.facts
 	f.Totals.Add(&kept.Totals)

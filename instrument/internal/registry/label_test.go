@@ -20,7 +20,7 @@ func sweep(l *Lock) {
 	defer b.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.Idle()
+	l.Idle(b.r.moment().Now)
 	b.fold(l)
 	b.leave(l)
 }

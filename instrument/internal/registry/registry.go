@@ -130,7 +130,7 @@ func (r *Registry) outgrows(l *Lock, label redact.Label, created time.Time) bool
 	}
 	from.mu.Lock()
 	l.mu.Lock()
-	idle := l.Idle()
+	idle := l.Idle(r.moment().Now)
 	if idle && l.joined {
 		from.fold(l)
 		from.leave(l)
