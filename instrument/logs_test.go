@@ -26,7 +26,11 @@ func TestEachEndIsLoggedInItsWords(t *testing.T) {
 		"given up":       {func(term *instrument.Term) { term.Sink().Lost(instrument.ErrGaveUp) }, `level=WARN msg="leadership given up" lock_name=x cause=gave_up held=5s`},
 		"stopped":        {func(term *instrument.Term) { term.Sink().Lost(context.Canceled) }, `level=WARN msg="leadership lost" lock_name=x cause=canceled held=5s`},
 		"failed renewal": {func(term *instrument.Term) { term.Sink().RenewalFailed(context.DeadlineExceeded) }, `level=WARN msg="lease renewal failed" lock_name=x result=timeout`},
-		"renewed":        {func(term *instrument.Term) { term.Sink().Renewed(instrument.Renewal{}) }, ""},
+		"a renewal after the end": {func(term *instrument.Term) {
+			_ = term.Release(context.Background())
+			_ = term.Renew(context.Background())
+		}, `level=INFO msg="leadership released" lock_name=x cause=released held=5s`},
+		"renewed": {func(term *instrument.Term) { term.Sink().Renewed(instrument.Renewal{}) }, ""},
 	} {
 		bubble(t, name, func(t *testing.T) {
 			var text bytes.Buffer
@@ -37,7 +41,7 @@ func TestEachEndIsLoggedInItsWords(t *testing.T) {
 				return a
 			}}
 			m := newMiddleware(t, instrument.WithLogger(slog.New(slog.NewTextHandler(&text, noTime))))
-			term := acquire(t, m.Election("x", instrument.LeaseDuration(time.Minute)), electtest.Wins(instrument.NewLease(nil, instrument.RenewalsReported())))
+			term := acquire(t, m.Election("x", instrument.LeaseDuration(time.Minute)), electtest.Wins(instrument.NewLease(nil, instrument.RenewalsReported(), instrument.RenewWith(tooLate))))
 			time.Sleep(5 * s)
 			c.end(term)
 			synctest.Wait()
@@ -134,6 +138,8 @@ func TestTheLogSaysInOrderWhatTheSeriesCount(t *testing.T) {
 		says(gained, overrun)
 	})
 }
+
+func tooLate(context.Context) error { return context.DeadlineExceeded }
 
 // failing is a log handler that fails, or is not enabled.
 type failing struct {

@@ -68,6 +68,32 @@ func TestTheWaitEndsWithTheContext(t *testing.T) {
 	}
 }
 
+// tardy is a context that has ended, and says so once the answer is there.
+type tardy struct {
+	context.Context
+	asked int
+}
+
+func (c *tardy) Done() <-chan struct{} {
+	if c.asked++; c.asked == 2 { // before that Call only asks whether it ever ends
+		time.Sleep(time.Minute)
+	}
+	return c.Context.Done()
+}
+
+func TestOfAnAnswerAndTheEndOfTheContextAtOnceTheAnswerCounts(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 64 { // a select takes either
+		synctest.Test(t, func(t *testing.T) {
+			n, err := Call(&tardy{Context: over}, slow(time.Second, 7, errBusy), func(int, error) { t.Error("it is late") })
+			if n != 7 || err != errBusy {
+				t.Errorf("got %d, %v", n, err)
+			}
+		})
+	}
+}
+
 func TestAPanicPassesThrough(t *testing.T) {
 	defer func() {
 		if p := recover(); p != errBusy {

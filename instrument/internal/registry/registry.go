@@ -65,7 +65,7 @@ func (r *Registry) moment() lock.Moment { return r.hooks.Moment() }
 func (r *Registry) Find(name string) (l *Lock, d Digest) {
 	first := r.digests.firstOf(name)
 	if l := r.names.kept.Load().find(first); l != nil {
-		return l, d
+		return l, Digest{}
 	}
 	return r.findLent(r.digests.of(name, first))
 }
