@@ -29,6 +29,28 @@ func newMiddleware(t *testing.T, opts ...instrument.Option) *instrument.Middlewa
 	return m
 }
 
+func TestTheLimitOfAttributeSetsFitsEveryReasonOfEveryLabel(t *testing.T) {
+	reason, ok := catalog.NotAcquired.Label("reason") // the largest closed set
+	if !ok {
+		t.Fatal("no label reason")
+	}
+	for name, c := range map[string]struct {
+		m    *instrument.Middleware
+		want int
+	}{
+		"no middleware": {nil, otelmetric.DefaultCardinalityLimit},
+		"a few labels":  {newMiddleware(t, instrument.WithMaxLabels(10)), otelmetric.DefaultCardinalityLimit},
+		"the default":   {newMiddleware(t), (instrument.DefaultMaxLabels+1)*reason.Size() + 1},
+		"many labels":   {newMiddleware(t, instrument.WithMaxLabels(1000)), 1001*reason.Size() + 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := attributeSets(c.m); got != c.want {
+				t.Errorf("got %d, want %d", got, c.want)
+			}
+		})
+	}
+}
+
 // attempt has a lock observe how long an attempt took.
 func attempt(ctx context.Context, m *instrument.Middleware, name string, took time.Duration) {
 	_, _ = m.Named(name).Acquire(ctx, electtest.NewElector(electtest.Step{Wait: took, Err: instrument.ErrContended}))
