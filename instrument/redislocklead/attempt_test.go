@@ -123,6 +123,48 @@ func TestEachAcquireHasAStrategyOfItsOwn(t *testing.T) {
 	})
 }
 
+func TestAStrategyEndsTheWaitWithLessThanANanosecond(t *testing.T) {
+	for name, c := range map[string]struct {
+		backoff  time.Duration
+		requests int
+	}{
+		"none":         {0, 1},
+		"a nanosecond": {1, 3},
+	} {
+		expect.Bubble(t, name, func(t *testing.T) {
+			r := newServer()
+			r.set(key, "another", time.Hour)
+			strategy := func() redislock.RetryStrategy { return redislock.LimitRetry(redislock.LinearBackoff(c.backoff), 2) }
+			if _, err := r.elector(t, key, lease, true, WithRetry(strategy)).Acquire(t.Context()); !errors.Is(err, redislock.ErrNotObtained) {
+				t.Error(err)
+			}
+			if got := len(r.requests()); got != c.requests {
+				t.Errorf("%d requests, want %d", got, c.requests)
+			}
+		})
+	}
+}
+
+func TestTheLimitOfARequestEndsWithIt(t *testing.T) {
+	expect.Bubble(t, "that won a lock of an odd number of milliseconds", func(t *testing.T) {
+		const odd = 3001 * time.Millisecond
+		r := newServer()
+		l, err := r.elector(t, key, odd, false).Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, limited := r.last.Deadline(); !limited || r.last.Err() != context.Canceled {
+			t.Errorf("limited: %v; %v", limited, r.last.Err())
+		}
+		if length := l.(instrument.Granter).LeaseDuration(); length != odd {
+			t.Errorf("the lease is %v, want %v", length, odd)
+		}
+		if err := l.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestHowOftenAWaitingLockAsks(t *testing.T) {
 	for name, c := range map[string]struct{ ttl, every time.Duration }{
 		"a twentieth of the ttl":       {2 * s, 100 * time.Millisecond},

@@ -51,8 +51,9 @@ type server struct {
 	mu    sync.Mutex
 	keys  map[string]entry
 	fault fault
-	late  time.Duration // after which a request arrives that was not answered
-	asked []time.Time   // when requests for the lock arrived
+	late  time.Duration   // after which a request arrives that was not answered
+	asked []time.Time     // when requests for the lock arrived
+	last  context.Context // of the last request
 }
 
 type entry struct {
@@ -136,6 +137,7 @@ func (r *server) Eval(ctx context.Context, script string, keys []string, args ..
 	}
 	r.mu.Lock()
 	f, late := r.fault, r.late
+	r.last = ctx
 	r.mu.Unlock()
 	switch f {
 	case refused:

@@ -140,9 +140,7 @@ func (e *elector) Acquire(ctx context.Context) (instrument.Lease, error) {
 		if backoff < 1 {
 			return nil, err
 		}
-		if err := sleep(ctx, backoff); err != nil {
-			return nil, err
-		}
+		sleep(ctx, backoff)
 	}
 }
 
@@ -153,11 +151,9 @@ func orBackground(ctx context.Context) context.Context {
 	return ctx
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
-		return nil
 	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
