@@ -30,7 +30,6 @@ func (w *waiter) start(ctx context.Context) {
 		return // looking now and then has to do
 	}
 	w.updates = updates
-	context.AfterFunc(ctx, stop)
 }
 
 // freed returns when the key may be free.
