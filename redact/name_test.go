@@ -37,10 +37,12 @@ func TestANameShowsItsLabelAndIsRevealedByOneMethod(t *testing.T) {
 		}
 		outputs[what] = string(text)
 	}
-	var text, jsonText bytes.Buffer
-	slog.New(slog.NewTextHandler(&text, nil)).Info("x", "lock", n, "many", []any{n})
-	slog.New(slog.NewJSONHandler(&jsonText, nil)).Info("x", "lock", n, "many", []any{n})
-	outputs["slog text"], outputs["slog JSON"] = text.String(), jsonText.String()
+	for what, v := range map[string]any{"slog": n, "slog of a slice": []any{n}} {
+		var text, jsonText bytes.Buffer
+		slog.New(slog.NewTextHandler(&text, nil)).Info("x", "lock", v)
+		slog.New(slog.NewJSONHandler(&jsonText, nil)).Info("x", "lock", v)
+		outputs[what+" as text"], outputs[what+" as JSON"] = text.String(), jsonText.String()
+	}
 	outputs["an error"] = fmt.Errorf("lock %v: %w", n, ErrKey).Error()
 	plain, err := n.MarshalText()
 	if err != nil {
