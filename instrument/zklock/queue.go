@@ -230,7 +230,8 @@ func (c *candidate) find() (string, error) {
 // lowest is the node that holds the lock at path.
 func lowest(conn client, at string) (string, error) {
 	children, _, err := conn.Children(at)
-	first, least := "", 0
+	var first string
+	var least int
 	for _, child := range children {
 		if n, err := number(child); err == nil && (first == "" || n < least) {
 			first, least = at+"/"+child, n
