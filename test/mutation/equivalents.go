@@ -86,6 +86,13 @@ var equivalents = []equivalent{
 	},
 	{
 		change{
+			folder: "instrument/consullock", in: "detached", kind: zeroResult,
+			old: "return value, context.Cause(ctx), false", new: "return *new(T), context.Cause(ctx), false",
+		},
+		"the result is still zero there",
+	},
+	{
+		change{
 			folder: "instrument/etcdlock", in: "keeper.ask", kind: zeroResult,
 			old: "return ctx.Err()", new: "return nil",
 		},
