@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-redsync/redsync/v4"
@@ -266,6 +267,38 @@ func TestAValueOfTheProgramIsUsed(t *testing.T) {
 		}
 		if err := lease.Release(t.Context()); err != nil || all.value(key) != "" {
 			t.Errorf("the value is %q; %v", all.value(key), err)
+		}
+	})
+}
+
+func TestAnAttemptWaitsForTheOneBeforeOnTheSameMutexWithinItsContext(t *testing.T) {
+	expect.Bubble(t, "and takes no turn of its own", func(t *testing.T) {
+		settles(t)
+		m, all := expect.Middleware(t), newNodes(1)
+		a := kind{wraps: true}.elector(all.redsync(), key, patient...)
+		all.breaks(silent)
+		first := make(chan error)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*s)
+		defer cancel()
+		go func() { _, err := a.Acquire(ctx); first <- err }()
+		synctest.Wait()
+		brief, cancel := context.WithTimeout(t.Context(), s)
+		defer cancel()
+		if _, err := m.Election(expect.Lock).Acquire(brief, a); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the second: %v", err)
+		}
+		expect.Whole(t, m, "after the second", expect.Fresh(t).With(expect.NotAcquired("timeout", s)))
+		if err := <-first; !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the first: %v", err)
+		}
+		all.breaks(none)
+		time.Sleep(time.Hour)
+		l, err := a.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Release(t.Context()); err != nil {
+			t.Error(err)
 		}
 	})
 }
