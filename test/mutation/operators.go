@@ -118,6 +118,9 @@ func (w *walker) drop(stmt ast.Stmt) {
 	var k kind
 	switch stmt := stmt.(type) {
 	case *ast.ExprStmt:
+		if isHelper(stmt) {
+			return
+		}
 		k = dropCall
 	case *ast.AssignStmt:
 		if stmt.Tok == token.DEFINE || !slices.ContainsFunc(stmt.Lhs, isNamed) {
@@ -146,6 +149,17 @@ func (w *walker) drop(stmt ast.Stmt) {
 		return
 	}
 	w.replace(k, stmt, nil)
+}
+
+// isHelper reports calls as t.Helper(), by which a failed test names another
+// line, and fails all the same.
+func isHelper(stmt *ast.ExprStmt) bool {
+	call, ok := stmt.X.(*ast.CallExpr)
+	if !ok || len(call.Args) > 0 {
+		return false
+	}
+	method, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && method.Sel.Name == "Helper"
 }
 
 func isNamed(e ast.Expr) bool {

@@ -108,9 +108,7 @@ func (p *Proxy) pass(from, to net.Conn, held *bool) {
 		if err != nil || !p.wait(from, held) {
 			return
 		}
-		if _, err := to.Write(b[:n]); err != nil {
-			return
-		}
+		_, _ = to.Write(b[:n]) // one that has ended closes both
 	}
 }
 
