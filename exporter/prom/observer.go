@@ -192,7 +192,6 @@ func (o *observer) native(m *catalog.Metric, value string) prometheus.Metric {
 		if k := o.labelledAs(m, value); k != nil {
 			return k.native
 		}
-		return nil
 	}
 	if k := o.find(m); k != nil && k.observed.Load() {
 		return k.native

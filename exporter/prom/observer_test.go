@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
@@ -37,6 +38,53 @@ func TestAnObserverThatIsClosedLateLeavesItsSuccessor(t *testing.T) {
 			t.Errorf("%v: %d labels are left", form, len(c.locks.by))
 		}
 	}
+}
+
+func TestEachValueOfALabelledHistogramIsObservedByItself(t *testing.T) {
+	var labelled []*catalog.Metric
+	for _, m := range catalog.All() {
+		if m.Kind() == catalog.Histogram && m.NumLabels() > 0 {
+			labelled = append(labelled, m)
+		}
+	}
+	if len(labelled) == 0 {
+		t.Fatal("the catalogue has no histogram with a label")
+	}
+	for form, native := range map[Histograms]bool{Classic: false, Native: true, ClassicAndNative: true} {
+		m, err := instrument.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := newCollector(nil, m, config{histograms: form})
+		o, _ := c.observer("x").(*observer)
+		if o == nil { // classic histograms need none
+			o = &observer{of: c, label: "x"}
+		}
+		for _, metric := range labelled {
+			first, second, never := "a", "b", "c"
+			for _, value := range []string{first, second, first} {
+				o.Observe(context.Background(), metric, []string{value}, 2)
+			}
+			for value, want := range map[string]uint64{first: 2, second: 1, never: 0} {
+				if got := observations(t, o.native(metric, value)); native && got != want || !native && got != 0 {
+					t.Errorf("%v: %s of %q has %d observations, want %d", form, metric.Name(), value, got, want)
+				}
+			}
+		}
+	}
+}
+
+// observations are those of a native histogram; 0 for none.
+func observations(t *testing.T, m prometheus.Metric) uint64 {
+	t.Helper()
+	if m == nil {
+		return 0
+	}
+	var out dto.Metric
+	if err := m.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.GetHistogram().GetSampleCount()
 }
 
 func TestOnlyNativeHistogramsHaveVectors(t *testing.T) {
