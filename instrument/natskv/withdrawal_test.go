@@ -66,6 +66,32 @@ func TestAKeyWhoseCreationWasNotAnsweredIsDeleted(t *testing.T) {
 	}
 }
 
+func TestWhenAKeyIsKnownNotToBeThere(t *testing.T) {
+	ours := []byte("replica-1 term")
+	for name, c := range map[string]struct {
+		creating
+		done    time.Duration
+		deleted bool
+	}{
+		"it is deleted":         {creating{faulty: faulty{value: ours, revision: 7}}, 0, true},
+		"it comes, and is":      {creating{faulty: faulty{value: ours, revision: 7}, late: retryAfter / 2}, retryAfter, true},
+		"it does not come":      {creating{}, settleTime, false},
+		"another's comes first": {creating{faulty: faulty{value: []byte("other"), revision: 3}}, settleTime, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				kv, deleted, begun := &c.creating, false, time.Now()
+				kv.created = begun.Add(kv.late)
+				w := &withdrawals{store: kv, key: "leader"}
+				<-w.add(ours, func() { deleted = true })
+				if took := time.Since(begun); took != c.done || deleted != c.deleted || kv.deleted != c.deleted {
+					t.Errorf("known after %v, told of a deletion: %v, deleted: %v; want %v, %v", took, deleted, kv.deleted, c.done, c.deleted)
+				}
+			})
+		})
+	}
+}
+
 // cutting loses the connection when a key is to be created, so that the
 // request waits in the client's buffer.
 type cutting struct {
