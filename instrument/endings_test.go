@@ -113,6 +113,7 @@ func TestContextsEndWithALeaseWhoseEndBecameKnownLater(t *testing.T) {
 				_ = term.Renew(context.Background())
 			}()
 			time.Sleep(time.Minute)
+			synctest.Wait()
 			if ended != c.ends || c.ends > 0 && !errors.Is(context.Cause(ctx), instrument.ErrLeaseEnded) {
 				t.Errorf("ended after %v by %v, want %v", ended, context.Cause(ctx), c.ends)
 			}
