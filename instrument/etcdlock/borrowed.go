@@ -42,15 +42,29 @@ var (
 // up after a campaign that is given up, with the context of the client, and
 // for as long as the backend takes.
 func (b *borrowed) Acquire(ctx context.Context) (instrument.Lease, error) {
+	return b.AcquireAsWitness(ctx, nil)
+}
+
+// AcquireAsWitness shows as whom an election campaigns, until the term ends.
+func (b *borrowed) AcquireAsWitness(ctx context.Context, e *instrument.Election) (l instrument.Lease, err error) {
 	if b.session == nil {
 		return nil, errNoSession
 	}
-	ctx = orBackground(ctx)
+	over := identify(e, b.candidate)
+	defer func() {
+		if l == nil {
+			over()
+		}
+	}()
+	return b.acquire(orBackground(ctx), over)
+}
+
+func (b *borrowed) acquire(ctx context.Context, over func()) (instrument.Lease, error) {
 	if !b.takeTurn(ctx) {
 		return nil, fmt.Errorf("etcdlock: %w", context.Cause(ctx))
 	}
 	answers, gone := make(chan answer), make(chan struct{})
-	go b.attempt(ctx, answers, gone)
+	go b.attempt(ctx, over, answers, gone)
 	select {
 	case a := <-answers:
 		return a.unpack()
@@ -92,9 +106,9 @@ func (a answer) unpack() (instrument.Lease, error) {
 
 // attempt hands over what came of one attempt. What its caller does not wait
 // for any more is given back.
-func (b *borrowed) attempt(ctx context.Context, answers chan<- answer, gone <-chan struct{}) {
+func (b *borrowed) attempt(ctx context.Context, over func(), answers chan<- answer, gone <-chan struct{}) {
 	defer func() { <-b.turn }()
-	a := b.answer(ctx)
+	a := b.answer(ctx, over)
 	select {
 	case answers <- a:
 	case <-gone:
@@ -106,14 +120,14 @@ func (b *borrowed) attempt(ctx context.Context, answers chan<- answer, gone <-ch
 	}
 }
 
-func (b *borrowed) answer(ctx context.Context) (a answer) {
+func (b *borrowed) answer(ctx context.Context, over func()) (a answer) {
 	defer func() { a.panicked = recover() }()
 	b.left.stop()
-	a.lease, a.err = b.win(ctx)
+	a.lease, a.err = b.win(ctx, over)
 	return a
 }
 
-func (b *borrowed) win(ctx context.Context) (instrument.Lease, error) {
+func (b *borrowed) win(ctx context.Context, over func()) (instrument.Lease, error) {
 	t, err := b.hold(ctx)
 	if err != nil {
 		if err != errShared && !ended(b.session) && !b.candidate.leavesNothing() {
@@ -127,7 +141,7 @@ func (b *borrowed) win(ctx context.Context) (instrument.Lease, error) {
 		instrument.Token(b.candidate.token()),
 		instrument.ExpiryFrom(l.Expiry),
 		instrument.GrantedFrom(l.length),
-		instrument.WatchWith(both(l.Watch, holding(b.session.Client(), b.candidate).watch)),
+		instrument.WatchWith(both(l.Watch, holding(b.session.Client(), b.candidate).watch, over)),
 	), nil
 }
 

@@ -8,6 +8,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
+
+	"github.com/leaderscope/leaderscope/instrument"
 )
 
 // candidate is one attempt of etcd's concurrency package.
@@ -38,6 +40,16 @@ type election struct {
 }
 
 func (e election) waits() bool { return true }
+
+// identify has the election show as whom this process campaigns: observers read
+// the value from the key of the leader. A mutex has a key of another name in each
+// session, so that each attempt would be a series of its own.
+func identify(e *instrument.Election, c candidate) (ended func()) {
+	if own, is := c.(election); is {
+		return e.Identify(own.value)
+	}
+	return func() {}
+}
 
 // acquire campaigns, and looks whether the candidate's key is still there: who
 // deletes the leader's key by its prefix deletes those of all that wait, and

@@ -21,6 +21,11 @@ type fresh struct {
 }
 
 func (f *fresh) Acquire(ctx context.Context) (instrument.Lease, error) {
+	return f.AcquireAsWitness(ctx, nil)
+}
+
+// AcquireAsWitness shows as whom an election campaigns, until the term ends.
+func (f *fresh) AcquireAsWitness(ctx context.Context, e *instrument.Election) (l instrument.Lease, err error) {
 	switch {
 	case f.client == nil:
 		return nil, errNoClient
@@ -36,6 +41,12 @@ func (f *fresh) Acquire(ctx context.Context) (instrument.Lease, error) {
 	// as long as the backend takes. Revoking the lease does that and has a limit.
 	patient := context.AfterFunc(ctx, s.abandon)
 	c := f.candidate(s.Session)
+	over := identify(e, c)
+	defer func() {
+		if l == nil {
+			over()
+		}
+	}()
 	err = win(ctx, s.Session, c)
 	if !patient() && err == nil {
 		err = fmt.Errorf("etcdlock: %w", context.Cause(ctx))
@@ -49,13 +60,14 @@ func (f *fresh) Acquire(ctx context.Context) (instrument.Lease, error) {
 		instrument.Token(c.token()),
 		instrument.ExpiryFrom(s.keeper.Expiry),
 		instrument.GrantedFrom(s.keeper.length),
-		instrument.WatchWith(both(s.keeper.Watch, holding(f.client, c).watch)),
+		instrument.WatchWith(both(s.keeper.Watch, holding(f.client, c).watch, over)),
 	), nil
 }
 
-// both watches the lease and the key.
-func both(lease, key func(context.Context, instrument.Sink)) func(context.Context, instrument.Sink) {
+// both watches the lease and the key until the term is over.
+func both(lease, key func(context.Context, instrument.Sink), over func()) func(context.Context, instrument.Sink) {
 	return func(ctx context.Context, s instrument.Sink) {
+		defer over()
 		var wg sync.WaitGroup
 		wg.Go(func() { key(ctx, s) })
 		lease(ctx, s)
