@@ -18,7 +18,7 @@ import (
 // firing lists the alerts of what is shown, those that page first.
 func (q queries) firing() *table.PanelBuilder {
 	columns := []column{{ref: "Since", title: "Since", expr: q.firingSince(), before: q.firingHeadings(),
-		style:  []dashboard.DynamicConfigValue{width(130), property("unit", units.DateTimeFromNow), property("custom.align", "left")},
+		style:  []dashboard.DynamicConfigValue{width(150), property("unit", units.DateTimeFromNow), property("custom.align", "left")},
 		labels: []heading{{label: backendLabel, title: "Backend", style: []dashboard.DynamicConfigValue{width(90)}}},
 	}}
 	return q.styled(columns, tablePanel(about{

@@ -45,6 +45,10 @@ func TestEveryQueryRunsOnAPrometheus(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				if name == "backends" {
+					p.ask(t, out, locks[0]) // the quickstart has no observer: a query may find nothing, and may not fail
+					return
+				}
 				p.wantData(t, out, locks)
 			})
 		}

@@ -12,31 +12,38 @@ import (
 	"time"
 )
 
-// readers are real servers, by their addresses, that have the recording rules of
-// the dashboards beside the demo's rules.
-func readers(t *testing.T, rules, targets string) map[string]string {
+// reader is a real server that dashboards can ask, and the one that evaluates
+// its rules.
+type reader struct{ server, evaluator string }
+
+// readers have the recording rules of the dashboards beside the demo's rules.
+func readers(t *testing.T, rules, targets string) map[string]reader {
 	t.Helper()
+	recording := recordingRules(t)
 	config := filepath.Join(t.TempDir(), "prometheus.yml")
 	text := fmt.Sprintf("global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [%q, %q]\n"+
-		"scrape_configs:\n- job_name: quickstart\n  static_configs: [%s]\n", rules, recordingRules(t), targets)
+		"scrape_configs:\n- job_name: quickstart\n  static_configs: [%s]\n", rules, recording, targets)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	addresses := map[string]string{}
+	all := map[string]reader{}
 	for _, server := range servers(t) {
-		addresses[version(t, server)] = runPrometheus(t, server, config)
+		address := runPrometheus(t, server, config)
+		all[version(t, server)] = reader{server: address, evaluator: address}
 	}
-	return addresses
+	victoria := runVictoriaMetrics(t, scrapeOnly(t, targets))
+	all["victoriametrics"] = reader{server: victoria, evaluator: runVMAlert(t, victoria, "", rules, recording)}
+	return all
 }
 
 // ask asks a server everything that the dashboards ask, over the time since the
 // demo began: see TestEveryQueryRunsOnAPrometheus of package dashboards.
-func ask(t *testing.T, address string, since time.Time) {
+func (r reader) ask(t *testing.T, since time.Time) {
 	t.Helper()
-	waitForRules(t, address, func() bool { return true })
+	waitForRules(t, r.evaluator, func() bool { return true })
 	ask := exec.Command("go", "test", "-count=1", "-v", "-tags", "integration", "-run", "^TestEveryQueryRunsOnAPrometheus$", ".")
 	ask.Dir = "../../dashboards"
-	ask.Env = append(os.Environ(), "LEADERSCOPE_PROMETHEUS=http://"+address, "LEADERSCOPE_SPAN="+time.Since(since).Truncate(time.Second).String())
+	ask.Env = append(os.Environ(), "LEADERSCOPE_PROMETHEUS=http://"+r.server, "LEADERSCOPE_SPAN="+time.Since(since).Truncate(time.Second).String())
 	out, err := ask.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -51,8 +51,8 @@ func TestRealServersWatchTheDemo(t *testing.T) {
 	for _, p := range alerting {
 		t.Run("alerts reach Alertmanager and resolve/"+p.name, func(t *testing.T) { p.judge(t, expected) })
 	}
-	for name, address := range reading {
-		t.Run("every query of the dashboards has data/"+name, func(t *testing.T) { ask(t, address, begin) })
+	for name, r := range reading {
+		t.Run("every query of the dashboards has data/"+name, func(t *testing.T) { r.ask(t, begin) })
 	}
 }
 
