@@ -13,6 +13,11 @@ import (
 // is refused by [Config.Validate]. Durations are written as Prometheus writes
 // them: 90s, 5m, 1h30m.
 type Config struct {
+	// Source is whose series are read. With a foreign one, the rules are fewer,
+	// and labels and knobs of the alerts that are left out do nothing.
+	Source Source `yaml:"source"`
+	// KubeStateMetrics is for the source of that name.
+	KubeStateMetrics KubeStateMetricsKnobs `yaml:"kubeStateMetrics"`
 	// ScopeLabels tell locks apart across replicas; lock_name must be among
 	// them. The others are labels that scrape targets carry too: a lock shared
 	// between clusters needs cluster taken out, one shared by two jobs needs
@@ -130,6 +135,8 @@ const (
 // scrape every 30 s, targets told apart by instance.
 func Default() Config {
 	c := Config{
+		Source:           Leaderscope,
+		KubeStateMetrics: KubeStateMetricsKnobs{StaleAfter: span(90)},
 		ScopeLabels:      []string{"cluster", "namespace", "job", catalog.LockName.Name()},
 		ReporterLabels:   []string{"namespace", "job"},
 		HolderLabel:      "instance",

@@ -54,6 +54,9 @@ func Rules(c Config) ([]Rule, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Source.Foreign() {
+		return c.foreignRules(scope)
+	}
 	var rules []Rule
 	var problem error
 	c.Alerts.each(func(_ string, a alert) {

@@ -29,6 +29,7 @@ func (e *KeyError) Error() string { return e.Key + ": " + e.Problem }
 // refuses combinations with which an alert could never fire.
 func (c Config) Validate() error {
 	v := &validation{config: c}
+	v.source()
 	v.scope()
 	v.selector()
 	v.group()
@@ -59,6 +60,13 @@ func (v *validation) reported(key string) bool {
 // longestSample is half of the time after which Prometheus takes a series for
 // gone: a sample that is missed once must not tear holes.
 const longestSample = model.Duration(150 * time.Second)
+
+func (v *validation) source() {
+	c := v.config
+	v.require(slices.Contains(Sources(), c.Source), "source", "%q is no source; use %s, %s or %s", c.Source, Leaderscope, ClientGo, KubeStateMetrics)
+	v.require(c.KubeStateMetrics.StaleAfter > 0, "kubeStateMetrics.staleAfter", "%s is no time; use one that is longer than every lease, such as 90s", c.KubeStateMetrics.StaleAfter)
+	v.require(!c.Source.Foreign() || !c.Recording, "recording", "there is nothing to record of the series of %s; use recording: false", c.Source)
+}
 
 func (v *validation) scope() {
 	c, lock := v.config, catalog.LockName.Name()

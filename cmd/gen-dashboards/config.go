@@ -15,10 +15,13 @@ import (
 // config is the configuration file. What rules and dashboards share is said
 // once: the scope, whether series are recorded, the runbooks' address and the dashboard's uid.
 type config struct {
+	Source     alerts.Source     `yaml:"source"`
 	Scope      scope             `yaml:"scope"`
 	Recording  bool              `yaml:"recording"`
 	Alerts     alertSection      `yaml:"alerts"`
 	Dashboards dashboards.Config `yaml:"dashboards"`
+
+	KubeStateMetrics alerts.KubeStateMetricsKnobs `yaml:"kubeStateMetrics"`
 
 	Kubernetes      kubernetes            `yaml:"kubernetes"`
 	GrafanaAlerting alerts.GrafanaManaged `yaml:"grafanaAlerting"`
@@ -55,6 +58,7 @@ type alertSection struct {
 func defaultConfig() config {
 	a := alerts.Default()
 	return config{
+		Source: a.Source, KubeStateMetrics: a.KubeStateMetrics,
 		Scope: scope{Labels: a.ScopeLabels, Reporter: a.ReporterLabels, Holder: a.HolderLabel, Selector: a.Selector, MetricPrefix: a.MetricPrefix, ScrapeInterval: a.ScrapeInterval, Histograms: a.Histograms},
 		Alerts: alertSection{
 			Group: a.Group, SeverityLabel: a.SeverityLabel, Labels: a.Labels, Annotations: a.Annotations,
@@ -71,6 +75,7 @@ func defaultConfig() config {
 // rules is the configuration of the alerting rules.
 func (c config) rules() alerts.Config {
 	return alerts.Config{
+		Source: c.Source, KubeStateMetrics: c.KubeStateMetrics,
 		ScopeLabels: c.Scope.Labels, ReporterLabels: c.Scope.Reporter, HolderLabel: c.Scope.Holder, Selector: c.Scope.Selector, ScrapeInterval: c.Scope.ScrapeInterval,
 		MetricPrefix: c.Scope.MetricPrefix, Histograms: c.Scope.Histograms,
 		Group: c.Alerts.Group, SeverityLabel: c.Alerts.SeverityLabel, Labels: c.Alerts.Labels, Annotations: c.Alerts.Annotations,
@@ -144,10 +149,13 @@ func (c config) required() (bad []*keyError) {
 func ruleKey(key string) string {
 	moved := map[string]string{
 		"scopeLabels": "scope.labels", "reporterLabels": "scope.reporter", "holderLabel": "scope.holder", "selector": "scope.selector",
-		"scrapeInterval": "scope.scrapeInterval", "metricPrefix": "scope.metricPrefix", "histograms": "scope.histograms", "recording": "recording", "dashboardUID": "dashboards.uid",
+		"scrapeInterval": "scope.scrapeInterval", "metricPrefix": "scope.metricPrefix", "histograms": "scope.histograms", "recording": "recording", "source": "source", "dashboardUID": "dashboards.uid",
 	}
 	if to, ok := moved[key]; ok {
 		return to
+	}
+	if strings.HasPrefix(key, "kubeStateMetrics.") {
+		return key
 	}
 	return "alerts." + strings.TrimPrefix(key, "alerts.")
 }

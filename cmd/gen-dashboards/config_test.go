@@ -85,7 +85,7 @@ func TestTheFileHasEveryKnobOfTheAlerts(t *testing.T) {
 		t.Errorf("defaults (-alerts +file):\n%s", diff)
 	}
 	section := reflect.TypeFor[alertSection]()
-	elsewhere := map[string]bool{"ScopeLabels": true, "ReporterLabels": true, "HolderLabel": true, "Selector": true, "ScrapeInterval": true, "MetricPrefix": true, "Histograms": true, "DashboardUID": true, "LockDashboardUID": true, "BackendsDashboardUID": true, "Recording": true}
+	elsewhere := map[string]bool{"ScopeLabels": true, "Source": true, "KubeStateMetrics": true, "ReporterLabels": true, "HolderLabel": true, "Selector": true, "ScrapeInterval": true, "MetricPrefix": true, "Histograms": true, "DashboardUID": true, "LockDashboardUID": true, "BackendsDashboardUID": true, "Recording": true}
 	for i := range want.NumField() {
 		name := want.Type().Field(i).Name
 		if _, ok := section.FieldByName(name); !ok && !elsewhere[name] {
@@ -107,7 +107,7 @@ func TestTheDashboardDrawsTheLimitsOfTheAlerts(t *testing.T) {
 
 func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 	cases := map[string]struct{ file, want string }{
-		"an unknown key":           {"scope:\n  holdr: pod\n", `f:2:3: scope.holdr: unknown key "holdr"; valid keys: histograms, holder, labels, metricPrefix, scrapeInterval, selector`},
+		"an unknown key":           {"scope:\n  holdr: pod\n", `f:2:3: scope.holdr: unknown key "holdr"; valid keys: histograms, holder, labels, metricPrefix, reporter, scrapeInterval, selector`},
 		"a key twice":              {"scope:\n  holder: a\n  holder: b\n", `f:3:3: scope.holder: this key is there twice, the first time in line 2; keep one of them`},
 		"a key of another section": {"alerts:\n  group:\n    scopeLabels: [lock_name]\n", `f:3:5: alerts.group.scopeLabels: unknown key "scopeLabels"; valid keys: interval, name`},
 		"no duration":              {"alerts:\n  flapping:\n    for: soon\n", `f:3:5: alerts.flapping.for: "soon" is no duration; write it as 30s, 5m or 1h30m`},
@@ -132,7 +132,7 @@ func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 				`f:6:5: alerts.taskFailing.share: 2 is no share that runs can exceed; use 0 to 0.99` + "\n" +
 				`f:7:5: alerts.taskFailing.minFailures: 0 is too few; use at least 1`},
 		"several that cannot be read": {"scope:\n  holdr: pod\n  scrapeInterval: 15\nalerts:\n  nearLease: {minTimes: 1.5}\n",
-			`f:2:3: scope.holdr: unknown key "holdr"; valid keys: histograms, holder, labels, metricPrefix, scrapeInterval, selector` + "\n" +
+			`f:2:3: scope.holdr: unknown key "holdr"; valid keys: histograms, holder, labels, metricPrefix, reporter, scrapeInterval, selector` + "\n" +
 				`f:3:3: scope.scrapeInterval: "15" is no duration; write it as 30s, 5m or 1h30m` + "\n" +
 				`f:5:15: alerts.nearLease.minTimes: "1.5" is no whole number; write it as 4`},
 		"every kind of value that cannot be read": {
@@ -166,15 +166,15 @@ func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 				`f:1:30: dashboards.lock.uid: a list or a mapping is here where one value is expected; write it as key: value` + "\n" +
 				`f:1:41: dashboards.uid: "a b" is no uid; use at most 40 letters, digits, - and _`},
 		"an unknown key hides nothing": {"scope: {holdr: pod, holder: a b}\n",
-			`f:1:9: scope.holdr: unknown key "holdr"; valid keys: histograms, holder, labels, metricPrefix, scrapeInterval, selector` + "\n" +
+			`f:1:9: scope.holdr: unknown key "holdr"; valid keys: histograms, holder, labels, metricPrefix, reporter, scrapeInterval, selector` + "\n" +
 				`f:1:21: scope.holder: "a b" is no label name; use the label that tells replicas apart, such as instance or pod`},
 		"an interval that cannot be read hides what depends on it": {"alerts: {group: {interval: x}, taskFailing: {share: 2}}\n",
 			`f:1:18: alerts.group.interval: "x" is no duration; write it as 30s, 5m or 1h30m`},
 		"recording that cannot be read hides what depends on it": {"recording: 1\nalerts: {taskFailing: {share: 2}}\n",
 			`f:1:1: recording: "1" is neither true nor false; write one of them, without quotes`},
 		"below an unknown key nothing is looked at": {"x: {y: 1, z: {a: 2}}\nscop: {}\n",
-			`f:1:1: x: unknown key "x"; valid keys: alertmanager, alerts, dashboards, grafanaAlerting, kubernetes, mimir, recording, scope` + "\n" +
-				`f:2:1: scop: unknown key "scop"; valid keys: alertmanager, alerts, dashboards, grafanaAlerting, kubernetes, mimir, recording, scope`},
+			`f:1:1: x: unknown key "x"; valid keys: alertmanager, alerts, dashboards, grafanaAlerting, kubeStateMetrics, kubernetes, mimir, recording, scope, source` + "\n" +
+				`f:2:1: scop: unknown key "scop"; valid keys: alertmanager, alerts, dashboards, grafanaAlerting, kubeStateMetrics, kubernetes, mimir, recording, scope, source`},
 		"a key that others depend on": {"scope: {scrapeInterval: 15}\nalerts: {taskFailing: {share: 2}}\n",
 			`f:1:9: scope.scrapeInterval: "15" is no duration; write it as 30s, 5m or 1h30m`},
 		"a default that a key makes impossible": {"scope: {scrapeInterval: 2m}\nalerts: {splitBrain: {enabled: false}, lowHeadroom: {enabled: false}}\n",

@@ -18,17 +18,19 @@ type format struct {
 	files func(config) ([]output.File, error)
 	// onRequest: it is written only where it is named.
 	onRequest bool
+	// anySource: it is made of the rules alone, also of those on foreign series.
+	anySource bool
 }
 
 // formats are all that can be written, in the order of the help text.
 var formats = []format{
 	{name: "grafana", about: "dashboard JSON and the YAML that makes Grafana load it from files", files: grafana},
-	{name: "prometheus", about: "alerting rules for rule_files of Prometheus", files: prometheus},
-	{name: "prometheusrule", about: "the rules as an object of the Prometheus Operator", files: prometheusRule},
+	{name: "prometheus", about: "alerting rules for rule_files of Prometheus", files: prometheus, anySource: true},
+	{name: "prometheusrule", about: "the rules as an object of the Prometheus Operator", files: prometheusRule, anySource: true},
 	{name: "configmap", about: "the dashboards in ConfigMaps for Grafana's sidecar", files: configMap},
 	{name: "grafana-operator", about: "the dashboards as objects of the Grafana Operator", files: grafanaOperator},
-	{name: "grafana-alerting", about: "the rules for Grafana's own alerting, loaded from files", files: grafanaAlerting},
-	{name: "mimir", about: "the rules as a namespace of Mimir's or Cortex' ruler", files: mimir},
+	{name: "grafana-alerting", about: "the rules for Grafana's own alerting, loaded from files", files: grafanaAlerting, anySource: true},
+	{name: "mimir", about: "the rules as a namespace of Mimir's or Cortex' ruler", files: mimir, anySource: true},
 	{name: "alertmanager", about: "inhibition rules and an example of a route", files: alertmanager},
 	{name: "promtool", about: "unit tests of the rules, for promtool test rules", files: promtool, onRequest: true},
 	{name: "vmalert-tool", about: "the same for vmalert-tool unittest of VictoriaMetrics", files: vmalertTool, onRequest: true},
@@ -152,12 +154,40 @@ func vmalertTool(c config) ([]output.File, error) {
 	return []output.File{{Path: "vmalert-tool/leaderscope-tests.yaml", Data: tests}}, nil
 }
 
-// pick finds formats by name, in the order of the registry and each once;
-// without a name, all that need no request.
+// make makes the files, unless the source is one that the format does not have.
+func (f format) make(c config) ([]output.File, error) {
+	if err := f.of(c.Source); err != nil {
+		return nil, err
+	}
+	return f.files(c)
+}
+
+// of refuses a source that the format cannot be made for.
+func (f format) of(s alerts.Source) error {
+	if !s.Foreign() || f.anySource {
+		return nil
+	}
+	var able []string
+	for _, other := range formats {
+		if other.anySource {
+			able = append(able, other.name)
+		}
+	}
+	return &alerts.KeyError{Key: "source", Problem: fmt.Sprintf("the format %s is not made for %s; name others with --format: %s", f.name, s, strings.Join(able, ", "))}
+}
+
+// usual are the formats that are written without a name: all that need no
+// request and can be made of the source.
+func usual(s alerts.Source) []format {
+	return slices.DeleteFunc(slices.Clone(formats), func(f format) bool { return f.onRequest || f.of(s) != nil })
+}
+
+// pick finds formats by name, in the order of the registry and each once; nil
+// without a name.
 func pick(names []string) ([]format, error) {
 	names = slices.Clone(names)
 	if len(names) == 0 {
-		return slices.DeleteFunc(slices.Clone(formats), func(f format) bool { return f.onRequest }), nil
+		return nil, nil
 	}
 	known := make([]string, len(formats))
 	for i, f := range formats {

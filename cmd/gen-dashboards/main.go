@@ -85,7 +85,7 @@ func command() *cobra.Command {
 	f.StringVar(&g.config, "config", "", "the configuration `file`; without it, the default that the command config prints")
 	f.StringSliceVar(&g.formats, "format", nil, "the `formats` to write, separated by commas (default all)")
 	f.BoolVar(&g.check, "check", false, "write nothing; exit with 1 and name the files that are not up to date")
-	c.AddCommand(labelCommand(), aliasesCommand(), configCommand(), detectCommand())
+	c.AddCommand(labelCommand(), aliasesCommand(), configCommand(), detectCommand(), sourcesCommand())
 	return c
 }
 
@@ -119,10 +119,13 @@ func (g generation) run(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if formats == nil {
+		formats = usual(c.Source)
+	}
 	var files []output.File
 	var refused []error
 	for _, f := range formats {
-		made, err := f.files(c)
+		made, err := f.make(c)
 		if keys := refusals(err); keys != nil {
 			refused = append(refused, keys...)
 			continue

@@ -84,6 +84,8 @@ func commentOn(path string) (comment string, aside bool) {
 }
 
 var comments = map[string]string{
+	"source": "Whose series are read: leaderscope; or client-go or kube-state-metrics, for which there are rules alone, and fewer of them:\ngen-dashboards sources says which, how soon they fire, and which are not possible. Windows, for and severities are those of alerts below.",
+
 	"scope":                "Which series are read. Rules and dashboards share it.",
 	"scope.labels":         "Labels that tell locks apart; lock_name must be among them. A lock shared between\nclusters needs cluster taken out. Labels that no series has do no harm.",
 	"scope.reporter":       "Those of the labels that tell which process reports what a backend says, and not which lock it is:\nleader-observer has a namespace and a job of its own.",
@@ -123,6 +125,9 @@ var comments = map[string]string{
 	"dashboards.aliases":        "true: the table of locks has a column with the aliases that gen-dashboards aliases makes rules of.",
 	"dashboards.folder":         "Folder of Grafana that shows the dashboards; empty: the top one.",
 	"dashboards.path":           "Directory in which Grafana finds the dashboards' files.",
+
+	"kubeStateMetrics":            "What kube-state-metrics does not tell; for that source alone.",
+	"kubeStateMetrics.staleAfter": "Age of a renewal from which a Lease counts as free: longer than every lease, whose length is not exported.",
 
 	"kubernetes":                                             "What the formats prometheusrule, configmap and grafana-operator make.",
 	"kubernetes.namespace":                                   "Namespace of the objects; empty: that of the client that applies them.",

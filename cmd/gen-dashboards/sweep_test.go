@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/prometheus/common/model"
 
+	"github.com/leaderscope/leaderscope/alerts"
 	"github.com/leaderscope/leaderscope/dashboards"
 	"github.com/leaderscope/leaderscope/internal/output"
 )
@@ -24,10 +25,26 @@ func TestEveryKeyChangesWhatIsWritten(t *testing.T) {
 		if kind.Kind() == reflect.Struct {
 			continue
 		}
-		if value, c := another(t, path); !changesAFormat(t, c, written) {
+		value, c := another(t, path)
+		if changesAFormat(t, c, written) {
+			continue
+		}
+		// Or what is written for the source that it is for.
+		before := defaultConfig()
+		c.Source, before.Source = alerts.KubeStateMetrics, alerts.KubeStateMetrics
+		if reflect.DeepEqual(rulesOf(t, c), rulesOf(t, before)) {
 			t.Errorf("%s: %v changes nothing", path, value)
 		}
 	}
+}
+
+func rulesOf(t *testing.T, c config) []output.File {
+	t.Helper()
+	files, err := prometheus(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
 
 // changesAFormat reports whether any format differs from what it is by
@@ -35,8 +52,8 @@ func TestEveryKeyChangesWhatIsWritten(t *testing.T) {
 func changesAFormat(t *testing.T, c config, byDefault map[string][]output.File) bool {
 	t.Helper()
 	for _, f := range cheapestFirst() {
-		made, err := f.files(c)
-		if err != nil {
+		made, err := f.make(c)
+		if err != nil && f.of(c.Source) == nil {
 			t.Fatal(err)
 		}
 		if byDefault[f.name] == nil {
@@ -135,7 +152,7 @@ func candidates(value any) (all []any) {
 	}
 	text := reflect.ValueOf(value).String()
 	return []any{
-		text + "x", "extra", `extra="x"`, "https://example.org/extra", "/extra", "{{lock_name}}", "native", "1m", "now-5h", "now-5m", "Europe/Berlin",
+		text + "x", "client-go", "extra", `extra="x"`, "https://example.org/extra", "/extra", "{{lock_name}}", "native", "1m", "now-5h", "now-5m", "Europe/Berlin",
 	}
 }
 

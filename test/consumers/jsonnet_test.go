@@ -218,7 +218,7 @@ func TestTheMixinMakesWhatTheGeneratorMakes(t *testing.T) {
 	for name, c := range map[string]struct{ mixin, config string }{
 		"by default":   {"{}", ""},
 		"a selector":   {`{selector: @'team=~"a|b",env!="x\\d"'}`, `scope: {selector: 'team=~"a|b",env!="x\\d"'}`},
-		"other labels": {`{clusterLabel: 'region', namespaceLabel: 'ns', holderLabel: 'pod'}`, "scope: {labels: [region, ns, job, lock_name], holder: pod}"},
+		"other labels": {`{clusterLabel: 'region', namespaceLabel: 'ns', holderLabel: 'pod'}`, "scope: {labels: [region, ns, job, lock_name], reporter: [ns, job], holder: pod}"},
 		"other names": {`{overviewUID: 'a', lockUID: 'b', backendsUID: 'c', overviewTitle: 'A "1"', lockTitle: 'B \\', backendsTitle: 'C', groupName: 'g'}`,
 			`{dashboards: {uid: a, title: 'A "1"', lock: {uid: b, title: 'B \'}, backends: {uid: c, title: C}}, alerts: {group: {name: g}}}`},
 		"addresses": {`{runbookURLPattern: 'https://example.org/x/%s.md', dashboardBaseURL: 'https://grafana.example.org/'}`,
