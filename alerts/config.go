@@ -96,6 +96,7 @@ type Alerts struct {
 	JobOverdue     JobOverdue     `yaml:"jobOverdue"`
 	TaskFailing    TaskFailing    `yaml:"taskFailing"`
 	TokenRegressed TokenRegressed `yaml:"tokenRegressed"`
+	StaleWrite     StaleWrite     `yaml:"staleWrite"`
 	NoStandby      NoStandby      `yaml:"noStandby"`
 	AttemptStuck   AttemptStuck   `yaml:"attemptStuck"`
 

@@ -208,6 +208,7 @@ func shorten(c *Config) {
 	a.JobOverdue.Grace, a.JobOverdue.Lookback, a.JobOverdue.Interval = s(2), s(120), 0
 	a.TaskFailing.Window, a.TaskFailing.KeepFiringFor = s(30), 0
 	a.TokenRegressed.Window, a.TokenRegressed.KeepFiringFor = s(30), 0
+	a.StaleWrite.Window, a.StaleWrite.KeepFiringFor = s(30), 0
 	a.MetricsAbsent.Warning.For, a.MetricsAbsent.Warning.Lookback = s(10), s(60)
 	a.MetricsAbsent.Critical.For, a.MetricsAbsent.Critical.Lookback = s(10), s(60)
 	a.NoStandby.For, a.NoStandby.Lookback, a.NoStandby.Interval = s(10), s(60), 0

@@ -135,6 +135,9 @@ var detections = map[string]func(*detector){
 	"TokenRegressed": func(d *detector) {
 		d.level(d.Alerts.TokenRegressed.Firing, "the win with the lower token", 0, 0, "a backend without tokens; a replica that never had the higher one")
 	},
+	"StaleWrite": func(d *detector) {
+		d.level(d.Alerts.StaleWrite.Firing, "the write that was refused", 0, 0, dies+"; writes that pass no guard")
+	},
 	"NoStandby": func(d *detector) {
 		k := d.Alerts.NoStandby
 		d.every(k.Interval, k.Firing, "the end of the last other candidate", 0, d.scrape, "a lock that never had another; a candidate that is there and hangs")

@@ -35,6 +35,7 @@ func ExampleRules() {
 	// LeaderElectionWorkAfterLoss critical 0s
 	// LeaderElectionTaskFailing warning 0s
 	// LeaderElectionTokenRegressed critical 0s
+	// LeaderElectionStaleWrite warning 0s
 	// LeaderElectionVacant critical 1m
 	// LeaderElectionImpostor critical 1m
 	// LeaderElectionObserverBlind warning 5m

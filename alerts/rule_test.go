@@ -183,6 +183,7 @@ func TestEveryAlertHasNameSeverityTextsAndLinks(t *testing.T) {
 		"LeaderElectionWorkAfterLoss/critical",
 		"LeaderElectionTaskFailing/warning",
 		"LeaderElectionTokenRegressed/critical",
+		"LeaderElectionStaleWrite/warning",
 		"LeaderElectionVacant/critical",
 		"LeaderElectionImpostor/critical",
 		"LeaderElectionObserverBlind/warning",

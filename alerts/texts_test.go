@@ -70,6 +70,9 @@ var texts = map[string][]string{
 	"K8": {
 		`TokenRegressed/critical [redis] The fencing token of lock x went back: Terms of lock x of job a whose fencing token was lower than an earlier one, in the last 30m: about 1. A store that fences refuses the new leader, or has let an old one through. Replicas with a token of it: i1 i2. The lock is of family orders.`,
 	},
+	"Z1": {
+		`StaleWrite/warning [] A store refused late writes under lock x: Writes under lock x that a store of job a refused in the last 30m, because their fencing token was lower than one it had seen: about 1. A replica kept writing after another had taken over; what it did elsewhere, without a token, was not stopped. Checked by: s1.`,
+	},
 	"N1": {
 		`NoStandby/warning [] Lock x has no standby: Replicas of job a that can hold lock x: 1, and it had more within the last 6h. If the leader fails, no replica takes over.`,
 	},

@@ -36,6 +36,7 @@ var reds = map[int]string{
 	panel.Transitions:   "a lock that was lost, a release that failed, a token that went back",
 	panel.Endings:       "a lock that was lost, a release that failed",
 	panel.FencingToken:  "a token that went back",
+	panel.FencingChecks: "a late write that a store refused",
 	panel.Outcomes:      "a backend error",
 	panel.Renewals:      "a renewal that failed",
 

@@ -20,7 +20,7 @@ func TestEveryPanelHasTheIdThatAlertsLinkTo(t *testing.T) {
 		},
 		"lock": {
 			panel.Alerts, panel.Holder, panel.State, panel.LeaseLeft, panel.LastAcquired, panel.Declared, panel.Replicas,
-			panel.HolderTimeline, panel.Endings, panel.AlertTimeline, panel.Scraped, panel.Transitions, panel.FencingToken, panel.Failover,
+			panel.HolderTimeline, panel.Endings, panel.AlertTimeline, panel.Scraped, panel.Transitions, panel.FencingToken, panel.FencingChecks, panel.Failover,
 			panel.Outcomes, panel.BackendErrors, panel.Waiting, panel.AcquireDuration,
 			panel.Headroom, panel.LeaseUsage, panel.Overruns, panel.Renewals, panel.RenewalDuration,
 			panel.Execution, panel.Cadence, panel.Working, panel.Failures, panel.WorkAfterLoss,
@@ -57,7 +57,7 @@ func TestIdsNeverChange(t *testing.T) {
 		36: panel.Alerts, 37: panel.AlertTimeline, 38: panel.Endings,
 		39: panel.BackendUp, 40: panel.BackendWatched, 41: panel.BackendFree, 42: panel.BackendLocks, 43: panel.BackendTimeline,
 		44: panel.BackendVacancies, 45: panel.BackendHandover, 46: panel.BackendTerms, 47: panel.BackendRenewAge, 48: panel.BackendPolling,
-		49: panel.BackendImpostors, 50: panel.BackendReporters,
+		49: panel.BackendImpostors, 50: panel.BackendReporters, 51: panel.FencingChecks,
 	}
 	for want, got := range ids {
 		if want != got && got != 0 {

@@ -137,23 +137,46 @@ func (q queries) transitions() *timeseries.PanelBuilder {
 }
 
 func (q queries) fencingToken() *timeseries.PanelBuilder {
-	token := q.replicas.ByHolder("max", q.replicas.Metric(catalog.FencingToken))
+	token, stores := q.replicas.ByHolder("max", q.replicas.Metric(catalog.FencingToken)), q.stores()
 	return ranking(floatingPanel(about{
 		id: panel.FencingToken, title: "Fencing token",
 		description: "The token of the last term of each replica. It only grows: the highest is the leader's, and storage that checks " +
 			"tokens refuses the others. A red point is a token that went back: the backend lost its memory, and fenced storage will " +
-			"refuse the new leader. Some backends have no token.",
+			"refuse the new leader. Some backends have no token. Dashed is the highest token that stores have seen: a replica below it is refused.",
 		unit: units.NoUnit, noValue: "this elector has no token", width: 12, height: 8,
 		steps: plain(),
 		targets: []target{
 			{ref: "Token", expr: token, legend: q.replicaLegend()},
+			{ref: "Highest", expr: stores.By("max", stores.Metric(catalog.FencingHighestToken)), legend: "highest in the store " + q.legend},
 			{ref: "Regressed", expr: q.facts.Regressed(rateInterval), legend: "went back"},
 		},
 	}), "max").
 		Decimals(0).LineInterpolation(common.LineInterpolationStepAfter).
+		OverrideByQuery("Highest", []dashboard.DynamicConfigValue{
+			property("custom.lineStyle", map[string]any{"fill": "dash", "dash": []int{10, 10}}),
+		}).
 		OverrideByQuery("Regressed", []dashboard.DynamicConfigValue{
 			fixed(red), property("custom.drawStyle", "points"), property("custom.pointSize", 10),
 		})
+}
+
+// fencingChecks is the store's side: who was refused is seen beside it, on the
+// panel of the tokens.
+func (q queries) fencingChecks() *timeseries.PanelBuilder {
+	stores := q.stores()
+	result, _ := catalog.FencingChecks.Label("result")
+	checked := query.By("sum", []string{result.Name()}, query.Over("increase", stores.Metric(catalog.FencingChecks), rateInterval))
+	return colored(q.barPanel(about{
+		id: panel.FencingChecks, title: "Writes checked by stores",
+		description: "Writes that stores checked against the tokens of this lock, by what they found, whichever job they belong to. stale: refused, " +
+			"because a later term had written; the replica did not know that it had lost the lock. missing: the write carried no token.",
+		unit: units.Short, noValue: "no store checks the tokens of this lock", width: 8, height: 8,
+		steps:   plain(),
+		targets: []target{{expr: checked, legend: "{{" + result.Name() + "}}"}},
+	}),
+		series{name: catalog.FencingAdmitted.String(), color: green},
+		series{name: catalog.FencingStale.String(), color: red}, series{name: catalog.FencingMissing.String(), color: orange},
+	)
 }
 
 // endings says why terms ended. A bar stands where the term ended, within its

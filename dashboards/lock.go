@@ -58,8 +58,9 @@ func (q queries) lockLeadership() row {
 		q.endings(),
 		q.alertTimeline(),
 		q.scraped(),
-		q.transitions(),
-		q.fencingToken(),
+		q.transitions().Span(8),
+		q.fencingToken().Span(8),
+		q.fencingChecks(),
 		q.failover(),
 	}}
 }

@@ -106,6 +106,16 @@ func (q queries) scoped() (queries, error) {
 	return q, nil
 }
 
+// stores sees what guards say of the locks: a store may be another job than the
+// replicas, in another namespace, and shares with them the label of the lock.
+func (q queries) stores() query.Scope {
+	s := q.locks
+	s.Matchers = slices.DeleteFunc(slices.Clone(s.Matchers), func(m query.Matcher) bool {
+		return m == q.chosen("job") || m == q.chosen("namespace")
+	})
+	return s
+}
+
 // limits are those of the alerts.
 func (c Config) limits() query.Limits {
 	return query.Limits{

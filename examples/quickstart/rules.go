@@ -78,6 +78,7 @@ func demoAlerts() alerts.Config {
 	j.Grace, j.For, j.Lookback, j.Interval = seconds(15), seconds(1), seconds(300), 0
 	a.TaskFailing.Window, a.TaskFailing.KeepFiringFor = seconds(20), seconds(3)
 	a.TokenRegressed.Window, a.TokenRegressed.KeepFiringFor = seconds(20), seconds(3)
+	a.StaleWrite.Window, a.StaleWrite.KeepFiringFor = seconds(20), seconds(3)
 
 	// Longer than a replica is down or suspended here.
 	m := &a.MetricsAbsent

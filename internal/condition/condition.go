@@ -39,6 +39,7 @@ var (
 	AttemptStuck    = &Condition{Alert: "AttemptStuck", Text: "attempt stuck", Panel: panel.Waiting}
 	RenewalFailures = &Condition{Alert: "RenewalFailures", Text: "renewals fail", Panel: panel.Renewals}
 	Overlap         = &Condition{Alert: "Overlap", Text: "terms overlapped", Panel: panel.Failover}
+	StaleWrite      = &Condition{Alert: "StaleWrite", Text: "late write refused", Panel: panel.FencingChecks}
 	Flapping        = &Condition{Alert: "Flapping", Text: "flapping", Panel: panel.Transitions}
 	NearLease       = &Condition{Alert: "NearLease", Text: "near its lease", Panel: panel.LeaseUsage}
 	LowHeadroom     = &Condition{Alert: "LowHeadroom", Text: "little lease left", Panel: panel.Headroom}
@@ -77,7 +78,7 @@ var (
 var states = []*Condition{
 	Idle, Running, Led,
 	ManyNow, NoLeaderNow, NoStandby, LowHeadroom, NotSeen, NearLease, Flapping, RenewalFailures, AttemptStuck, UnprotectedNow,
-	NoAcquisition, TaskFailing, JobOverdue, LockVanished, Overlap,
+	NoAcquisition, TaskFailing, JobOverdue, LockVanished, StaleWrite, Overlap,
 	BackendErrors, LeaseExceeded, TokenRegressed, WorkAfterLoss, Impostor, SplitBrain, Vacant, NoLeader,
 }
 

@@ -68,4 +68,6 @@ const (
 	BackendPolling   = 48 // time between two looks at a backend without events
 	BackendImpostors = 49 // processes that lead while the backend names another
 	BackendReporters = 50 // who reports, and since when nothing was said
+
+	FencingChecks = 51 // writes that stores checked, and refused
 )

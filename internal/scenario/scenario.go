@@ -14,7 +14,7 @@ import (
 //
 // Ids: A no acquisition, B no leader, S split brain, D flapping, E backend
 // errors, F renewals, G and L lease, H headroom, W work after loss, J jobs, T
-// tasks, K tokens, N standbys, P attempts in flight, Q overlaps, X
+// tasks, K tokens, Z fenced stores, N standbys, P attempts in flight, Q overlaps, X
 // vacancies, I impostors, Y observers that are blind, M metrics, V locks that
 // vanish, U targets, R redaction, O overflow; C and two digits is a case
 // reported from the field.
@@ -57,7 +57,7 @@ const Step = 15 * time.Second
 func All() []Scenario {
 	return slices.Concat(acquisitionScenarios(), leaderScenarios(), splitScenarios(),
 		flappingScenarios(), backendScenarios(), renewalScenarios(), leaseScenarios(), headroomScenarios(), lossScenarios(),
-		jobScenarios(), taskScenarios(), tokenScenarios(), absenceScenarios(), vanishedScenarios(), targetScenarios(),
+		jobScenarios(), taskScenarios(), tokenScenarios(), fencingScenarios(), absenceScenarios(), vanishedScenarios(), targetScenarios(),
 		redactionScenarios(), overflowScenarios(), absentLeaderScenarios(), crowdScenarios(), briefScenarios(), standbyScenarios(), boundScenarios(), edgeScenarios(), overlapScenarios(), viewScenarios())
 }
 
