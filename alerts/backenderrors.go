@@ -17,6 +17,12 @@ type BackendErrors struct {
 	// Recent is the time in which the critical alert counts. Of the warning,
 	// the last error must lie within it: an outage that is over does not page.
 	Recent model.Duration `yaml:"recent" help:"lookback window of the critical alert; the last error must lie within it"`
+	// Since is how long ago the critical alert wants the least number of errors
+	// met, of a lock that is taken for single runs.
+	Since model.Duration `yaml:"since" help:"of single runs, the critical alert wants minErrors errors met this long ago"`
+	// Vacant is how long the critical alert waits after the last sample in which
+	// a replica led.
+	Vacant model.Duration `yaml:"vacant" help:"the critical alert fires this long after a replica was last seen to lead"`
 	// MinErrors is the least number of errors. A lock that should be held and
 	// is not needs none.
 	MinErrors int `yaml:"minErrors" help:"least number of errors; a lock that should be held and is not needs one"`
@@ -42,9 +48,9 @@ func (*BackendErrors) about() about {
 
 func (k *BackendErrors) preset() {
 	*k = BackendErrors{
-		Window: minutes(10), Recent: minutes(3), MinErrors: 3,
+		Window: minutes(10), Recent: minutes(3), Since: minutes(1), Vacant: span(45), MinErrors: 3,
 		// Sooner than NoLeader, whose page it makes needless (E6).
-		Critical: ErrorShare{Firing: fires(critical, 1, 2), Share: 0.5},
+		Critical: ErrorShare{Firing: fires(critical, 0, 2), Share: 0.5},
 		Warning:  ErrorShare{Firing: fires(warning, 5, 0), Share: 0.1},
 	}
 }
@@ -61,6 +67,8 @@ func (k *BackendErrors) validate(c check) {
 	c.holdsSamples("window", k.Window, either)
 	c.holdsSamples("recent", k.Recent, either)
 	c.require(!either || k.Recent <= k.Window, "recent", "%s is longer than the window of %s; make it shorter", k.Recent, k.Window)
+	c.require(!k.Critical.Enabled || k.Vacant > 0, "vacant", "%s leaves a handover no time; use the time between two samples and a half", k.Vacant)
+	c.require(!k.Critical.Enabled || k.Since >= 0 && 2*k.Since <= k.Recent, "since", "%s is longer than half of recent, which is %s, or negative; use at most %s", k.Since, k.Recent, half(k.Recent))
 	c.atLeastOne("minErrors", k.MinErrors, either)
 }
 
@@ -71,13 +79,22 @@ func (k *BackendErrors) rules(b builder) []draft {
 
 	// Only backend_error counts: contention is the normal answer (E4), a
 	// canceled attempt is a shutdown (C12), a timeout is the caller's limit.
-	outage := query.Op(s.BackendErrorShare(recent), ">", query.Number(k.Critical.Share))
-	// One error among few attempts is a large share (E2), and an outage where
-	// no replica holds a lock that should be held (E6).
-	outage = query.Op(outage, "and", query.Op(query.Op(s.BackendErrors(recent), ">", atLeast(k.MinErrors)), "or", s.Hold()))
+	// One error among few attempts is a large share (E2), and a few errors in a
+	// row may be over with the next run (C01).
+	met := query.Op(s.By("sum", query.OverAgo("increase", failed, recent, k.Since.String())), ">", atLeast(k.MinErrors))
+	// Of a lock that should be held, replicas count and not attempts: what
+	// standbys were told before the outage would hide it for as long as it lies
+	// in the window, and NoLeader would page first (E6, E18). The leader that
+	// was is one of them, and tries last.
+	share, others := query.Number(k.Critical.Share), query.Op(s.By("count", s.HoldInfo()), "-", "1")
+	erring := query.Op(s.By("count", query.Op(query.Over("increase", failed, recent), ">", "0")), ">", query.Op(share, "*", others))
+	least := query.Op(query.Op("0", "*", erring), "or", query.Op(query.Op("0", "*", met), "+", share))
+	outage := query.Op(s.BackendErrorShare(recent), ">", least)
 	// One replica that cannot reach the backend, while a leader with a live
-	// lease can, is a loss of redundancy and no outage (C45).
-	outage = s.Without(outage, query.Op(s.Metric(catalog.Active), ">", "0"))
+	// lease can, is a loss of redundancy and no outage (C45). Two scrapes that
+	// straddle a handover show no leader for a moment.
+	active := s.Metric(catalog.Active)
+	outage = s.Without(s.Without(outage, query.Op(active, ">", "0")), query.Op(query.Over("max_over_time", active, k.Vacant.String()), ">", "0"))
 
 	many := query.Op(s.BackendErrorShareAbove(atLeast(k.MinErrors), window), ">", query.Number(k.Warning.Share))
 	// A short outage leaves its share in the window long after it is over (C45).

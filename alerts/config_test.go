@@ -41,7 +41,7 @@ func TestConfigurationsThatCannotWorkAreRefusedWithALineForEachKey(t *testing.T)
 			c.ScrapeInterval, c.Alerts.SplitBrain.For, c.Alerts.LowHeadroom.For, c.Alerts.NoLeader.DownFor = minutes(2), minutes(3), minutes(5), minutes(4)
 			c.Alerts.JobOverdue.Grace = minutes(4)
 		},
-			"alerts.splitBrain.window: 1m15s may hold no sample where samples are 2m apart, so the alert would come and go; use at least 2m30s\nalerts.backendErrors.recent: 3m holds fewer than two samples 2m apart, so the alert could never fire; use at least 4m\nalerts.renewalFailures.recent: 3m holds fewer than two samples 2m apart, so the alert could never fire; use at least 4m\nalerts.vacant.for: 1m is shorter than the time between two samples, 2m, so a handover that one sample shows would page; use at least 2m\nalerts.impostor.for: 1m is shorter than the time between two samples, 2m, and a handover between the samples of two processes would page; use at least 2m"},
+			"alerts.splitBrain.window: 1m30s may hold no sample where samples are 2m apart, so the alert would come and go; use at least 2m30s\nalerts.backendErrors.recent: 3m holds fewer than two samples 2m apart, so the alert could never fire; use at least 4m\nalerts.renewalFailures.recent: 3m holds fewer than two samples 2m apart, so the alert could never fire; use at least 4m\nalerts.vacant.for: 1m is shorter than the time between two samples, 2m, so a handover that one sample shows would page; use at least 2m\nalerts.impostor.for: 1m is shorter than the time between two samples, 2m, and a handover between the samples of two processes would page; use at least 2m"},
 		"a scrape interval that the server cannot see": {func(c *Config) { c.ScrapeInterval = minutes(10) },
 			"scrapeInterval: 10m is too long: a series ends for Prometheus 5m after its last sample, so one missed scrape would end it; use at most 2m30s"},
 		"a prefix that is none": {func(c *Config) { c.MetricPrefix = "shop-" },
@@ -53,7 +53,7 @@ func TestConfigurationsThatCannotWorkAreRefusedWithALineForEachKey(t *testing.T)
 		"a label that the rules give": {func(c *Config) { c.Labels = map[string]string{"backend": "etcd"} },
 			"labels.backend: backend is a label that the alert already has; use another name"},
 		"a holder that is excused for one sample": {func(c *Config) { c.Alerts.NoLeader.DownFor = minutes(1) },
-			"alerts.noLeader.downFor: 1m is shorter than two samples 1m apart, so one missed scrape could page; use at least 2m"},
+			"alerts.noLeader.downFor: 1m may hold no sample where samples are 1m apart, so the alert would come and go; use at least 1m15s"},
 		"a negative margin": {func(c *Config) { c.Alerts.NoLeader.Margin = minutes(-1) },
 			"alerts.noLeader.margin: -1m is negative; use 0s or more"},
 		"one dip of a lease": {func(c *Config) { c.Alerts.LowHeadroom.For = minutes(1) },
@@ -107,9 +107,9 @@ func TestConfigurationsThatCannotWorkAreRefusedWithALineForEachKey(t *testing.T)
 		"one severity for both": {func(c *Config) { c.Alerts.BackendErrors.Warning.Severity = "critical" },
 			"alerts.backendErrors.warning.severity: critical is the severity of critical too, so the two could not be told apart; use another, or switch one off"},
 		"a negative hold": {func(c *Config) { c.Alerts.SplitBrain.For = minutes(-1) },
-			"alerts.splitBrain.for: -1m is negative; use 0 to fire at once\nalerts.splitBrain.for: -1m and the window of 1m15s are shorter than two samples 1m apart, and a handover can look like two leaders for one; use at least 45s"},
+			"alerts.splitBrain.for: -1m is negative; use 0 to fire at once"},
 		"errors that are over sooner than a sample": {func(c *Config) { c.Alerts.BackendErrors.Recent = 1 },
-			"alerts.backendErrors.critical.for: 1m is longer than half of the window of 0s, so events would leave the window before the alert fires; use at most 0s\nalerts.backendErrors.recent: 0s holds fewer than two samples 1m apart, so the alert could never fire; use at least 2m"},
+			"alerts.backendErrors.recent: 0s holds fewer than two samples 1m apart, so the alert could never fire; use at least 2m\nalerts.backendErrors.since: 1m is longer than half of recent, which is 0s, or negative; use at most 0s"},
 		"a recent past longer than the window": {func(c *Config) { c.Alerts.BackendErrors.Recent = minutes(20) },
 			"alerts.backendErrors.recent: 20m is longer than the window of 10m; make it shorter"},
 		"a share that no attempts exceed": {func(c *Config) { c.Alerts.BackendErrors.Warning.Share = 1 },
@@ -195,10 +195,11 @@ func shorten(c *Config) {
 	a := &c.Alerts
 	a.NoAcquisition.Window, a.NoAcquisition.For, a.NoAcquisition.KeepFiringFor = s(10), s(3), 0
 	a.NoLeader.Critical.For, a.NoLeader.Warning.For, a.NoLeader.Lookback, a.NoLeader.DownFor = s(3), s(5), s(30), s(10)
+	a.NoLeader.RefusedFor = s(20)
 	a.SplitBrain.Window, a.SplitBrain.For, a.SplitBrain.KeepFiringFor = s(2), s(2), s(5)
 	a.Overlap.Window, a.Overlap.KeepFiringFor = s(10), 0
 	a.Flapping.Window, a.Flapping.For, a.Flapping.KeepFiringFor = s(30), s(1), s(5)
-	a.BackendErrors.Window, a.BackendErrors.Recent = s(10), s(8)
+	a.BackendErrors.Window, a.BackendErrors.Recent, a.BackendErrors.Since, a.BackendErrors.Vacant = s(10), s(8), s(2), s(2)
 	a.BackendErrors.Critical.For, a.BackendErrors.Warning.For = s(4), s(4)
 	a.NearLease.Window, a.NearLease.KeepFiringFor = s(20), 0
 	a.LeaseExceeded.Window, a.LeaseExceeded.KeepFiringFor = s(20), 0

@@ -98,8 +98,9 @@ var detections = map[string]func(*detector){
 	},
 	"NoLeader": func(d *detector) { d.noLeader(&d.Alerts.NoLeader) },
 	"SplitBrain": func(d *detector) {
-		k, window := d.Alerts.SplitBrain, time.Duration(d.Alerts.SplitBrain.Window)
-		d.timed(k.Firing, "the second win", window-d.scrape, window, "an overlap shorter than SOONEST: see Overlap; replicas without a holder label of their own")
+		k := d.Alerts.SplitBrain
+		tolerance := time.Duration(k.Tolerance)
+		d.level(k.Firing, "the second win", tolerance, tolerance, "an overlap shorter than SOONEST: see Overlap; replicas without a holder label of their own; pushed metrics before "+(k.Window+k.For).String())
 	},
 	"Overlap": func(d *detector) {
 		d.level(d.Alerts.Overlap.Firing, "the end of the overlap", 0, 0,
@@ -176,30 +177,33 @@ var detections = map[string]func(*detector){
 
 const dies = "what a process did not export before it died"
 
-// noLeader depends on what became of the last holder.
+// noLeader depends on what became of the last holder, and on what the others
+// are told.
 func (d *detector) noLeader(k *NoLeader) {
-	margin, down := time.Duration(k.Margin), time.Duration(k.DownFor)
-	d.level(k.Critical, "the end of the term, while its holder is still scraped", 0, 0, shorter)
+	margin, down, refused := time.Duration(k.Margin), time.Duration(k.DownFor), time.Duration(k.RefusedFor)
+	const erring = ", while attempts meet backend errors"
+	d.level(k.Critical, "the end of the term, its holder being scraped"+erring, 0, 0, shorter)
 	// The end that was scraped last may lack the renewals since.
 	missed := d.lease
 	if renewal := d.lease / 3; renewal > 0 {
 		missed = (d.scrape + renewal - 1) / renewal * renewal
 	}
-	d.timed(k.Critical, "the end of the lease, the last holder and its target being gone", margin-missed, max(margin, d.scrape), shorter)
-	// A target that is down excuses from its last sample on.
+	d.timed(k.Critical, "the end of the lease, the last holder and its target being gone"+erring, margin-missed, max(margin, d.scrape), shorter)
+	d.timed(k.Critical, "the death of the last holder, its target being down"+erring, max(d.lease*2/3+margin-d.scrape, 0), max(d.lease+margin, d.scrape), shorter)
+	fresh := time.Duration(d.fresh())
+	d.timed(k.Critical, "the end of the term, its holder being scraped", fresh, max(fresh, d.scrape), shorter)
 	d.timed(k.Critical, "the death of the last holder, its target being down", max(down, d.lease*2/3+margin)-d.scrape, max(down, d.lease+margin),
-		"a leader that is not scraped for longer than "+k.DownFor.String()+" looks dead")
+		"a leader that is not scraped for longer than "+k.DownFor.String()+", while no other replica campaigns, looks dead")
+	d.timed(k.Critical, "the same, while another replica is told that the lock is held", refused-d.scrape, refused, shorter)
 	d.level(k.Warning, "the death of the last holder, while its lease or its target explains the gap", 0, 0, shorter)
 }
 
-// backendErrors counts in shares: where attempts are as frequent as before, an
-// outage has to fill that share of the window.
+// backendErrors counts the warning in shares: where attempts are as frequent as
+// before, an outage has to fill that share of the window.
 func (d *detector) backendErrors(k *BackendErrors) {
-	fills := func(share float64, window model.Duration) time.Duration {
-		return time.Duration(share * float64(window))
-	}
-	d.level(k.Critical.Firing, "the end of the lease in an outage, or its first failed attempt if that is later", 0, fills(k.Critical.Share, k.Recent), "an outage while a replica leads: see the warning")
-	d.level(k.Warning.Firing, "the first failed attempt", 0, fills(k.Warning.Share, k.Window), fmt.Sprintf("fewer than %d errors", k.MinErrors))
+	vacant, fills := time.Duration(k.Vacant), time.Duration(k.Warning.Share*float64(k.Window))
+	d.timed(k.Critical.Firing, "the end of the lease in an outage, or the first failed attempt of most replicas if that is later", max(vacant-d.scrape, 0), max(vacant, d.scrape), "an outage while a replica leads: see the warning")
+	d.level(k.Warning.Firing, "the first failed attempt", 0, fills, fmt.Sprintf("fewer than %d errors", k.MinErrors))
 }
 
 func (d *detector) renewalFailures(k *RenewalFailures) {

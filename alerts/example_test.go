@@ -21,12 +21,12 @@ func ExampleRules() {
 	}
 	// Output:
 	// LeaderElectionNoAcquisition warning 5m
-	// LeaderElectionNoLeader critical 1m30s
+	// LeaderElectionNoLeader critical 30s
 	// LeaderElectionNoLeader warning 5m
-	// LeaderElectionSplitBrain critical 1m
+	// LeaderElectionSplitBrain critical 30s
 	// LeaderElectionOverlap warning 0s
 	// LeaderElectionFlapping warning 1m
-	// LeaderElectionBackendErrors critical 1m
+	// LeaderElectionBackendErrors critical 0s
 	// LeaderElectionBackendErrors warning 5m
 	// LeaderElectionRenewalFailures warning 4m
 	// LeaderElectionNearLease warning 0s

@@ -26,7 +26,7 @@ const (
 // foreignRules are what each source allows, in the order of the rules file.
 var foreignRules = map[Source][]foreign{
 	ClientGo: {{
-		alert: "NoLeader", firing: func(c Config) Firing { return c.Alerts.NoLeader.Critical },
+		alert: "NoLeader", firing: clientGoPatience,
 		expr: clientGoNoLeader,
 		unseen: "a leader that stopped without a failed renewal and goes on running: its gauge stays 1; all replicas gone: see MetricsAbsent; " +
 			"the length of the lease, so a failover that takes longer than for pages",
@@ -96,10 +96,17 @@ func clientGoLabels(s foreignScope) []string { return append(s.scope.TargetLabel
 
 func (s foreignScope) status(m ...query.Matcher) query.Expr { return s.metric(masterStatus, m...) }
 
+// clientGoPatience is longer than that of a rule that knows when leases end.
+func clientGoPatience(c Config) Firing {
+	f := c.Alerts.NoLeader.Critical
+	f.For = max(f.For, c.Alerts.NoLeader.DownFor)
+	return f
+}
+
 // clientGoNoLeader excuses a leader that cannot be scraped: it may lead, unseen.
 func clientGoNoLeader(s foreignScope) query.Expr {
 	labels := clientGoLabels(s)
-	led := query.Op(query.Over("last_over_time", s.status(), s.Alerts.NoLeader.DownFor.String()), "==", "1")
+	led := query.Op(query.Over("last_over_time", s.status(), (2 * s.Alerts.NoLeader.DownFor).String()), "==", "1")
 	replica := append(s.scope.TargetLabels(), s.HolderLabel)
 	down := query.Op(led, "and "+query.On(replica), query.Op(query.By("max", replica, s.scope.Up()), "==", "0"))
 	return query.Op(query.Op(query.By("max", labels, s.status()), "==", "0"), "unless "+query.On(labels), down)

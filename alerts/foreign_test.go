@@ -48,7 +48,7 @@ func foreignScenarios() map[Source][]scenario.Scenario {
 				leader_election_master_status{instance="i2",name="ctl"} 0x60`},
 			{ID: "FC4", Name: "two lead", Every: every, End: end, Load: two + `
 				leader_election_master_status{instance="i1",name="ctl"} 1x60
-				leader_election_master_status{instance="i2",name="ctl"} 0x10 1x30`, Want: `SplitBrain/critical{name="ctl"} 7m15s.. = 2`},
+				leader_election_master_status{instance="i2",name="ctl"} 0x10 1x30`, Want: `SplitBrain/critical{name="ctl"} 7m.. = 2`},
 			{ID: "FC5", Name: "a handover that one sample shows twice", Every: every, End: end, Load: two + `
 				leader_election_master_status{instance="i1",name="ctl"} 1x11 0x60
 				leader_election_master_status{instance="i2",name="ctl"} 0x10 1x60`},
@@ -72,7 +72,7 @@ func foreignScenarios() map[Source][]scenario.Scenario {
 				leader_election_slowpath_total{instance="i1",name="ctl"} 0x10 1x40`},
 			{ID: "FC11", Name: "a process stopped leading and runs on", Every: every, End: end, Load: two + `
 				leader_election_master_status{instance="i1",name="ctl"} 1x60
-				leader_election_master_status{instance="i2",name="ctl"} 0x10 1x40`, Want: `SplitBrain/critical{name="ctl"} 7m15s.. = 2`,
+				leader_election_master_status{instance="i2",name="ctl"} 0x10 1x40`, Want: `SplitBrain/critical{name="ctl"} 7m.. = 2`,
 				Limit: "client-go sets its gauge back after a failed renewal only"},
 		},
 		KubeStateMetrics: {

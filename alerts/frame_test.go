@@ -102,7 +102,7 @@ var measure = regexp.MustCompile(`\b([0-9]+(?:\.[0-9]+)?) ?(%|ms|seconds?|minute
 
 // free are numbers of a runbook that are no default of its alert.
 var free = map[string][]string{
-	"NoLeader":   {"4 minutes"},    // downFor, for and a scrape
+	"NoLeader":   {"75 seconds"},   // the longest time between samples and a quarter
 	"SplitBrain": {"2 minutes"},    // window and for
 	"NearLease":  {"80 %", "84 %"}, // bounds of buckets
 }

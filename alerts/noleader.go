@@ -16,9 +16,12 @@ type NoLeader struct {
 	// Margin is added to the last known lease end: until then the absence is
 	// explained. It covers clocks that differ and delays of the backend.
 	Margin model.Duration `yaml:"margin" help:"time after the last known lease end that a failover may take"`
-	// DownFor is how long the absence is excused where the replica that held
-	// the lock last cannot be scraped: it may lead, unseen.
-	DownFor model.Duration `yaml:"downFor" help:"how long the last holder, seen down, may still be taken for alive"`
+	// DownFor is how long the absence is excused after the last sample of a
+	// holder that vanished, unless a replica meets backend errors.
+	DownFor model.Duration `yaml:"downFor" help:"how long a holder that vanished may still be taken for alive, unless a replica meets backend errors"`
+	// RefusedFor replaces DownFor where the target of the holder is down, and
+	// another replica campaigns and is told that the lock is held.
+	RefusedFor model.Duration `yaml:"refusedFor" help:"the same where the holder's target is down, and another replica is told that the lock is held"`
 	// Lookback bounds the search for the last lease end: it must be longer than
 	// the longest lease.
 	Lookback model.Duration `yaml:"lookback" help:"how far back a lease end is searched; longer than the longest lease"`
@@ -38,9 +41,9 @@ func (*NoLeader) about() about {
 
 func (k *NoLeader) preset() {
 	*k = NoLeader{
-		Margin: span(30), DownFor: minutes(3), Lookback: minutes(120),
+		Margin: span(30), DownFor: span(90), RefusedFor: minutes(20), Lookback: minutes(120),
 		// The warning is kept until the critical alert takes over from it.
-		Critical: firesAfter(critical, 90, 0), Warning: fires(warning, 5, 3),
+		Critical: firesAfter(critical, 30, 0), Warning: fires(warning, 5, 3),
 	}
 }
 
@@ -50,65 +53,84 @@ func (k *NoLeader) validate(c check) {
 	c.distinct("warning", k.Critical, k.Warning)
 	if k.Critical.Enabled || k.Warning.Enabled {
 		c.require(k.Margin >= 0, "margin", "%s is negative; use 0s or more", k.Margin)
-		c.require(k.DownFor >= 2*c.slowest(), "downFor", "%s is shorter than two samples %s apart, so one missed scrape could page; use at least %s", k.DownFor, c.slowest(), 2*c.slowest())
-		c.require(k.Lookback >= k.DownFor, "lookback", "%s is shorter than downFor, which is %s; make it longer", k.Lookback, k.DownFor)
+		c.require(k.DownFor >= c.fresh(), "downFor", "%s may hold no sample where samples are %s apart, so the alert would come and go; use at least %s", k.DownFor, c.slowest(), c.fresh())
+		c.require(k.RefusedFor >= k.DownFor, "refusedFor", "%s is shorter than downFor, which is %s; make it at least as long", k.RefusedFor, k.DownFor)
+		c.require(k.Lookback >= k.RefusedFor, "lookback", "%s is shorter than refusedFor, which is %s; make it longer", k.Lookback, k.RefusedFor)
 	}
 }
 
 func (k *NoLeader) rules(b builder) []draft {
-	s := b.scope
-	expr := k.leaderless(b)
-	leased := k.running(b)
-	unseen := query.Op(leased, "or", k.unseen(b))
-	// What is excused for less time than the warning waits for adds nothing to it.
-	warned := leased
-	if k.DownFor > k.Warning.For {
-		warned = unseen
-	}
+	same := k.sameLock(b)
+	leaderless := k.leaderless(b, same)
+	// What explains the absence does so for every job of the lock (B48).
+	excused := b.scope.Of(b.scope.HoldInfo(), query.Op(k.explained(b), "or", k.witnessed(b)))
+	by := func(e query.Expr) query.Expr { return b.scope.By("group", e) }
 	summary := "Lock " + b.lock() + " has no leader"
 	reason := b.topReason("5m") + b.reportedHeld("2m")
 	return []draft{{
-		firing: k.Critical, expr: s.Without(s.Without(expr, k.explained(b, unseen)), k.witnessed(b)), summary: summary,
+		firing: k.Critical, expr: by(query.Op(leaderless, "unless "+same, excused)), summary: summary,
 		description: fmt.Sprintf("No replica%s has held lock %s for %s, and no lease that is known still runs. "+
 			"The work of the leader is not being done.%s", b.where(), b.lock(), k.Critical.For, reason),
 	}, {
-		firing: k.Warning, expr: s.Of(expr, query.Op(k.explained(b, warned), "or", k.witnessed(b))), summary: summary + " that can be seen",
+		firing: k.Warning, expr: by(query.Op(leaderless, "and "+same, excused)), summary: summary + " that can be seen",
 		description: fmt.Sprintf("No replica%s that can be scraped has held lock %s for %s. The replica that held it last is gone. "+
 			"Its lease may still run, or it leads without being scraped.%s", b.where(), b.lock(), k.Warning.For, reason),
 	}}
 }
 
-// leaderless keeps held locks that no replica leads; a lock around single runs
-// is free most of the time (B7). Nor may another job of the scope lead: a canary
-// with a job label of its own need not, and of blue and green one does (B14).
-// One lock has one label, family and backend.
-func (k *NoLeader) leaderless(b builder) query.Expr {
-	s, held, active := b.scope, b.scope.HoldInfo(single), b.scope.Metric(catalog.Active, single)
-	same := slices.DeleteFunc(slices.Clone(s.Labels), func(l string) bool { return l == "job" })
-	if len(same) < len(s.Labels) {
+// sameLock matches a lock across the jobs of the scope: one lock has one label,
+// family and backend.
+func (k *NoLeader) sameLock(b builder) string {
+	same := slices.DeleteFunc(slices.Clone(b.scope.Labels), func(l string) bool { return l == "job" })
+	if len(same) < len(b.scope.Labels) {
 		for _, l := range catalog.ElectorInfo.Labels() {
 			same = append(same, l.Name())
 		}
 	}
-	led := s.Of(held, query.Op(active, ">", "0"))
-	return s.By("group", query.Op(s.Of(held, active), "unless "+query.On(same), led))
+	return query.On(same)
 }
 
-// explained keeps locks whose last holder vanished while it held, where a
-// reason says so of that replica. No other target counts (B9, B15), nor a
-// holder that gave the lock back before it left (B18), nor one after which
-// another replica won (B19).
-func (k *NoLeader) explained(b builder, reason query.Expr) query.Expr {
+// leaderless keeps held locks that no replica leads; a lock around single runs
+// is free most of the time (B7). Nor may another job of the scope lead: a canary
+// with a job label of its own need not, and of blue and green one does (B14).
+// A lock that came up a moment ago may be won before the next sample (B49). Only
+// here are labels that several locks share left out: the rest is joined to it.
+func (k *NoLeader) leaderless(b builder, same string) query.Expr {
+	s, active := b.scope, b.scope.Metric(catalog.Active)
+	known := s.Of(s.HoldInfo(single), query.Offset(active, b.fresh().String()))
+	return query.Op(known, "unless "+same, s.Of(s.HoldInfo(), query.Op(active, ">", "0")))
+}
+
+// explained keeps locks whose last holder vanished while it held, where
+// something says of that replica that the absence is in order. No other target
+// counts (B9, B15), nor a holder that gave the lock back before it left (B18),
+// nor one after which another replica won (B19).
+func (k *NoLeader) explained(b builder) query.Expr {
 	s, lookback := b.scope, k.Lookback.String()
-	onHolder, won := query.On(s.HolderLabels()), s.Metric(catalog.LastAcquired, single)
+	onHolder, won, active := query.On(s.HolderLabels()), s.Metric(catalog.LastAcquired), s.Metric(catalog.Active)
 
 	// Of a lock without a leader, a replica whose last word is that it holds is
-	// gone.
-	held := query.Op(query.Over("last_over_time", s.Metric(catalog.Active, single), lookback), ">", "0")
+	// gone. So is one that restarted in place: it reads 0, and no term of its
+	// present life has ended (B46).
+	gone := query.Op(k.held(b, k.Lookback), "or", query.Op(query.Op(active, "==", "0"), "unless "+onHolder, s.Metric(catalog.LastEnded)))
+	gone = query.Op(gone, "and "+onHolder, query.Op(k.leased(b), "or", k.refused(b)))
 	followed := query.Op(query.Over("last_over_time", won, lookback), "< "+query.On(s.Labels)+" group_left ()", s.By("max", won))
-	gone := query.Op(query.Op(held, "and "+onHolder, reason), "unless "+onHolder, followed)
+	gone = query.Op(gone, "unless "+onHolder, followed)
 	// Where the backend says that the lock is free, nothing explains it (B41).
-	return s.Without(gone, query.Op(s.Metric(catalog.BackendHeld, single), "==", "0"))
+	return s.Without(query.Op(gone, "or", k.passing(b)), query.Op(s.Metric(catalog.BackendHeld), "==", "0"))
+}
+
+// held keeps replicas whose last sample within a time says that they hold.
+func (k *NoLeader) held(b builder, within model.Duration) query.Expr {
+	return query.Op(query.Over("last_over_time", b.scope.Metric(catalog.Active), within.String()), ">", "0")
+}
+
+// passing keeps holders that vanished, or whose term ended, a moment ago: the
+// next leader may not have been sampled yet (B50), and they may be back. Backend
+// errors say that it is no ordinary handover (B45).
+func (k *NoLeader) passing(b builder) query.Expr {
+	ended := query.Op(b.scope.Metric(catalog.LastEnded), ">", b.ago(b.fresh()))
+	return b.scope.Without(query.Op(k.held(b, k.DownFor), "or", ended), k.failing(b))
 }
 
 // witnessed keeps locks of which the backend names a live holder that is one of
@@ -116,21 +138,46 @@ func (k *NoLeader) explained(b builder, reason query.Expr) query.Expr {
 // is not led (B42).
 func (k *NoLeader) witnessed(b builder) query.Expr {
 	s := b.scope
-	candidates := query.Over("last_over_time", s.Metric(catalog.IdentityInfo, single), k.Lookback.String())
+	candidates := query.Over("last_over_time", s.Metric(catalog.IdentityInfo), k.Lookback.String())
 	holder, _ := catalog.BackendHolderInfo.Label("holder")
-	return query.Op(query.Op(s.Metric(catalog.BackendHolderInfo, single), "==", "1"), "and "+query.On(append(slices.Clone(s.Labels), holder.Name())), candidates)
+	return query.Op(query.Op(s.Metric(catalog.BackendHolderInfo), "==", "1"), "and "+query.On(append(slices.Clone(s.Labels), holder.Name())), candidates)
 }
 
-// running keeps leases that need not have ended yet: no other replica can win
+// leased keeps leases that need not have ended yet: no other replica can win
 // before (C44).
-func (k *NoLeader) running(b builder) query.Expr {
-	return query.Op(query.Over("last_over_time", b.scope.Metric(catalog.LeaseExpiry, single), k.Lookback.String()), ">", b.ago(k.Margin))
+func (k *NoLeader) leased(b builder) query.Expr {
+	return query.Op(k.leaseEnd(b), ">", b.ago(k.Margin))
 }
 
-// unseen keeps winners that were seen lately and cannot be scraped now: they
-// may lead.
-func (k *NoLeader) unseen(b builder) query.Expr {
+func (k *NoLeader) leaseEnd(b builder) query.Expr {
+	return query.Over("last_over_time", b.scope.Metric(catalog.LeaseExpiry), k.Lookback.String())
+}
+
+// refused keeps holders of locks for which another replica waits, or is told
+// that they are held, and none meets an error: a lock that is free would be
+// won. The word counts for holders that cannot be scraped, which may lead (B44),
+// and for leases that were renewed after the last sample, which may lack a third
+// of the lease and the time between two samples (B51).
+func (k *NoLeader) refused(b builder) query.Expr {
 	s, replica := b.scope, append(b.scope.TargetLabels(), b.scope.Holder)
 	down := query.Op(query.By("max", replica, s.Up()), "==", "0")
-	return query.Op(query.Over("last_over_time", s.Metric(catalog.LastAcquired, single), k.DownFor.String()), "and "+query.On(replica), down)
+	unseen := query.Op(k.held(b, k.RefusedFor), "and "+query.On(replica), down)
+	renewal := query.Op(s.By("max", s.Metric(catalog.LeaseDuration)), "/", "3")
+	renewed := query.Op(k.leaseEnd(b), "> "+query.On(s.Labels)+" group_left ()", query.Op(b.ago(k.Margin+b.fresh()), "-", renewal))
+
+	reason, _ := catalog.NotAcquired.Label("reason")
+	contended := s.Metric(catalog.NotAcquired, query.Equal(reason.Name(), catalog.Contended.String()))
+	told := query.Op(query.Over("increase", contended, lately), ">", "0")
+	campaigns := query.Op(query.Op(s.Metric(catalog.PendingAge), ">", "0"), "or", told)
+	return s.Without(s.Of(query.Op(unseen, "or", renewed), campaigns), k.failing(b))
 }
+
+// failing keeps replicas whose attempts met backend errors lately.
+func (k *NoLeader) failing(b builder) query.Expr {
+	reason, _ := catalog.NotAcquired.Label("reason")
+	failed := b.scope.Metric(catalog.NotAcquired, query.Equal(reason.Name(), catalog.BackendError.String()))
+	return query.Op(query.Over("increase", failed, lately), ">", "0")
+}
+
+// lately is how long what attempts were told is remembered.
+const lately = "3m"

@@ -43,19 +43,21 @@ func (k *Overlap) validate(c check) {
 
 func (k *Overlap) rules(b builder) []draft {
 	s := b.scope
-	h := s.Handover(k.Window.String(), single)
+	h := s.Handover(k.Window.String())
+	// Labels that several locks share are left out here; the rest is joined to it.
+	ended := s.Handover(k.Window.String(), single).Ended
 	recent := query.Op(h.Ended, ">", b.ago(k.Window))
 
 	// A loser began before the last winner, and ended after it had won: its
 	// value is the time from that win to that end. Both are the replicas' own
 	// words, so that no scrape need have seen two leaders (Q1). It counts while
 	// the winner leads: one that stopped before is a guest (Q17).
-	late := query.Op(h.Compared(h.Ended, "-", h.LastWin), ">", seconds(k.Tolerance))
+	late := query.Op(h.Compared(ended, "-", h.LastWin), ">", seconds(k.Tolerance))
 	guestsEnd := s.By("max", query.Op(query.Op(h.Ended, "and", h.Winner()), "and", query.Op(h.Ended, ">", h.Won)))
 	loser := query.Op(query.Op(query.Op(late, "and", h.Losers()), "and", recent), "unless", h.Compared(h.Ended, ">", guestsEnd))
 	// The last winner may be the one that stopped, and the other led on (Q4):
 	// what that one says of itself later shows that it never stopped.
-	whole := query.Op(query.Op(h.Ended, "-", h.Won), ">", seconds(k.Tolerance))
+	whole := query.Op(query.Op(ended, "-", h.Won), ">", seconds(k.Tolerance))
 	guest := query.Op(query.Op(whole, "and", h.Winner()), "and", recent)
 	before := func(proof query.Expr) query.Expr {
 		led := s.By("max", query.Op(proof, "and", h.Losers()))
@@ -64,7 +66,7 @@ func (k *Overlap) rules(b builder) []draft {
 	outlasted := query.Op(before(h.Ended), "or", query.Op(before(k.renewed(b)), "or", before(k.scraped(b))))
 	expr := query.Op(loser, "or", query.Op(guest, "and", outlasted))
 	// Group electors lead side by side (Q6).
-	several := query.Op(s.By("max", s.Metric(catalog.MaxLeaders, single)), ">", "1")
+	several := query.Op(s.By("max", s.Metric(catalog.MaxLeaders)), ">", "1")
 
 	return []draft{{
 		firing: k.Firing, expr: query.Op(s.By("max", expr), "unless", several),
@@ -79,13 +81,13 @@ func (k *Overlap) rules(b builder) []draft {
 // pipelines it does not grow with what a collector repeats (Q8).
 func (k *Overlap) renewed(b builder) query.Expr {
 	s := b.scope
-	return s.ByHolder("max", query.Op(s.Metric(catalog.LeaseExpiry, single), "-", s.Metric(catalog.LeaseDuration, single)))
+	return s.ByHolder("max", query.Op(s.Metric(catalog.LeaseExpiry), "-", s.Metric(catalog.LeaseDuration)))
 }
 
 // scraped is when replicas that lead were asked last, where it was the replica
 // that was asked. It stands in for renewals that are hours apart, or hidden.
 func (k *Overlap) scraped(b builder) query.Expr {
-	s, active := b.scope, b.scope.Metric(catalog.Active, single)
+	s, active := b.scope, b.scope.Metric(catalog.Active)
 	leads := query.Op(query.Call("timestamp", active), "and", query.Op(active, ">", "0"))
 	replica := append(s.TargetLabels(), s.Holder)
 	return query.Op(s.ByHolder("max", leads), "and "+query.On(replica), query.Op(query.By("max", replica, s.Up()), "==", "1"))

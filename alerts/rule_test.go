@@ -229,7 +229,7 @@ func TestThePageNamesTheFamilyOfAHashedLockAndHowToLookItUp(t *testing.T) {
 	}
 	const (
 		intro = "Lock k1:0123456789abcdef has no leader\n" +
-			"No replica of job a in namespace shop has held lock k1:0123456789abcdef for 1m30s, and no lease that is known still runs. " +
+			"No replica of job a in namespace shop has held lock k1:0123456789abcdef for 30s, and no lease that is known still runs. " +
 			"The work of the leader is not being done. No replica was told in the last 2m that the lock is held. "
 		family = "The lock is of family tenant-*/orders. "
 		lookUp = "If the label is a hash, `gen-dashboards label --key-file FILE --key-id ID < NAMES` prints the labels of the names in a file.\n" +

@@ -13,9 +13,12 @@ import (
 // SplitBrain: more leaders than the elector allows.
 type SplitBrain struct {
 	Firing `yaml:",inline"`
+	// Tolerance is how much is left to clocks that differ where two leaders are
+	// proven by times.
+	Tolerance model.Duration `yaml:"tolerance" help:"time after a win that another leader must have been seen to lead; at least the difference of clocks"`
 	// Window is how long a replica must claim the lock in every sample before
-	// it counts.
-	Window model.Duration `yaml:"window" help:"a replica counts once it has claimed the lock in every sample of this time"`
+	// it counts, where nothing proves that two lead.
+	Window model.Duration `yaml:"window" help:"without such a proof, a replica counts once it has claimed the lock in every sample of this time"`
 }
 
 func (*SplitBrain) about() about {
@@ -26,39 +29,62 @@ func (*SplitBrain) about() about {
 	}
 }
 
-func (k *SplitBrain) preset() { *k = SplitBrain{Firing: fires(critical, 1, 5), Window: span(75)} }
+func (k *SplitBrain) preset() {
+	*k = SplitBrain{Firing: firesAfter(critical, 30, 5), Tolerance: span(1), Window: span(90)}
+}
 
 func (k *SplitBrain) validate(c check) {
 	c.firing("", k.Firing)
 	if k.Enabled {
+		c.require(k.Tolerance > 0, "tolerance", "%s leaves nothing to clocks that differ, and every handover could fire; use the difference that your clocks keep, such as 1s", k.Tolerance)
 		c.require(k.Window >= c.fresh(), "window", "%s may hold no sample where samples are %s apart, so the alert would come and go; use at least %s", k.Window, c.slowest(), c.fresh())
-		c.require(k.Window+k.For >= 2*c.slowest(), "for", "%s and the window of %s are shorter than two samples %s apart, and a handover can look like two leaders for one; use at least %s", k.For, k.Window, c.slowest(), 2*c.slowest()-k.Window)
 	}
 }
 
 func (k *SplitBrain) rules(b builder) []draft {
 	s, active := b.scope, b.scope.Metric(catalog.Active, single)
+	// Group electors allow several leaders; where nothing says so it is one (S16).
+	allowed := query.Op(s.By("max", s.Metric(catalog.MaxLeaders)), "or", s.By("group", s.Metric(catalog.Active)))
+	// One claim per replica: the maximum by holder merges duplicates (S4).
+	more := func(claims query.Expr) query.Expr {
+		return query.Op(s.By("sum", s.ByHolder("max", claims)), ">", allowed)
+	}
+	leads := query.Op(active, ">", "0")
 
-	// One claim per replica, and only of replicas that claimed the lock in
-	// every sample of the window: two scrapes that straddle a handover (S2),
-	// or the last words of a dead leader (S5), are no second leader. The
-	// maximum by holder merges duplicates of one replica (S4).
-	claims := s.ByHolder("max", query.Op(query.Over("min_over_time", active, k.Window.String()), ">", "0"))
+	return []draft{{
+		firing: k.Firing, expr: query.Op(more(query.Op(leads, "and", k.proven(b))), "or", more(query.Op(leads, "and", k.lasting(b)))),
+		summary: "Lock " + b.lock() + " has {{ $value }} leaders at once",
+		description: fmt.Sprintf("Lock %s%s is claimed {{ $value }} times at once, more than its elector allows, and has been for %s or longer. "+
+			"Work that the lock should keep apart may be done twice.%s", b.lock(), b.where(), k.For,
+			b.replicas("Claimed by", "max by ("+b.HolderLabel+") (%s) > 0", active)),
+	}}
+}
+
+// proven keeps samples that were taken after the last win of the lock: replicas
+// that all lead in such a sample lead at once (S22), however short a time. Two
+// scrapes that straddle a handover show no such thing (S23). Push pipelines
+// repeat what a dead leader said with fresh timestamps, so that only replicas
+// count that are scraped themselves (S25). Where a collector is scraped in the
+// place of a dead leader, the end of its lease has passed (S26); a leader whose
+// clock is that far behind is not proven, and lasts.
+func (k *SplitBrain) proven(b builder) query.Expr {
+	s, replica := b.scope, append(b.scope.TargetLabels(), b.scope.Holder)
+	lastWin := query.Op(s.By("max", s.Metric(catalog.LastAcquired)), "+", seconds(k.Tolerance))
+	after := query.Op(query.Call("timestamp", s.Metric(catalog.Active)), "> "+query.On(s.Labels)+" group_left ()", lastWin)
+	scraped := query.Op(after, "and "+query.On(replica), query.Op(query.By("max", replica, s.Up()), "==", "1"))
+	return query.Op(scraped, "unless "+query.On(s.HolderLabels()), query.Op(s.Metric(catalog.LeaseExpiry), "<", query.Call("time")))
+}
+
+// lasting keeps replicas that have claimed the lock in every sample since the
+// window began: two scrapes that straddle a handover (S2), or the last words of
+// a dead leader (S5), are no second leader.
+func (k *SplitBrain) lasting(b builder) query.Expr {
+	s, active, window := b.scope, b.scope.Metric(catalog.Active), k.Window.String()
+	whole := query.Op(query.Op(query.Over("min_over_time", active, window), ">", "0"), "and", query.Op(query.Offset(active, window), ">", "0"))
 	// A collector goes on handing out what a dead leader pushed, with fresh
 	// timestamps. Its lease end has passed and has stopped moving (C35); the
 	// one of a live leader whose clock is behind moves on (S13, S15).
-	expiry := s.Metric(catalog.LeaseExpiry, single)
-	stopped := query.Op(expiry, "==", query.Offset(expiry, k.Window.String()))
-	claims = query.Op(claims, "unless", query.Op(s.ByHolder("max", stopped), "<", query.Call("time")))
-	// Group electors allow several leaders; where nothing says so it is one (S16).
-	allowed := query.Op(s.By("max", s.Metric(catalog.MaxLeaders, single)), "or", s.By("group", active))
-	expr := query.Op(s.By("sum", claims), ">", allowed)
-
-	return []draft{{
-		firing: k.Firing, expr: expr,
-		summary: "Lock " + b.lock() + " has {{ $value }} leaders at once",
-		description: fmt.Sprintf("Lock %s%s is claimed {{ $value }} times at once, more than its elector allows, and has been for about %s. "+
-			"Work that the lock should keep apart may be done twice.%s", b.lock(), b.where(), k.For+k.Window,
-			b.replicas("Claimed by", "max by ("+b.HolderLabel+") (%s) > 0", active)),
-	}}
+	expiry := s.Metric(catalog.LeaseExpiry)
+	stopped := query.Op(expiry, "==", query.Offset(expiry, window))
+	return query.Op(whole, "unless "+query.On(s.HolderLabels()), query.Op(stopped, "<", query.Call("time")))
 }

@@ -24,15 +24,15 @@ var texts = map[string][]string{
 		`NoAcquisition/warning [redis] No replica acquires lock x: Replicas of job a made about 11 attempts to acquire lock x in the last 10m. None succeeded, and no replica held the lock. The work behind this lock is not being done. The lock is of family orders.`,
 	},
 	"B16 the node of the leader dies with a lease": {
-		`NoLeader/critical [etcd] Lock x has no leader: No replica of job a has held lock x for 1m30s, and no lease that is known still runs. The work of the leader is not being done. Most attempts that failed in the last 5m ended as timeout. No replica was told in the last 2m that the lock is held. The lock is of family orders.`,
+		`NoLeader/critical [etcd] Lock x has no leader: No replica of job a has held lock x for 30s, and no lease that is known still runs. The work of the leader is not being done. Most attempts that failed in the last 5m ended as timeout. No replica was told in the last 2m that the lock is held. The lock is of family orders.`,
 		`ScrapeFailing/warning [] Replicas of job a cannot be scraped: Replicas of job a that exported leader election metrics and have not been scraped for more than 5m: 1. One of them may lead. Targets that are down: i1.`,
 	},
 	"B17 a leader with a lease of an hour crashes, and its": {
-		`NoLeader/critical [etcd] Lock x has no leader: No replica of job a has held lock x for 1m30s, and no lease that is known still runs. The work of the leader is not being done. No replica was told in the last 2m that the lock is held. The lock is of family orders.`,
+		`NoLeader/critical [etcd] Lock x has no leader: No replica of job a has held lock x for 30s, and no lease that is known still runs. The work of the leader is not being done. No replica was told in the last 2m that the lock is held. The lock is of family orders.`,
 		`NoLeader/warning [etcd] Lock x has no leader that can be seen: No replica of job a that can be scraped has held lock x for 5m. The replica that held it last is gone. Its lease may still run, or it leads without being scraped. No replica was told in the last 2m that the lock is held. The lock is of family orders.`,
 	},
 	"S11": {
-		`SplitBrain/critical [] Lock x has 4 leaders at once: Lock x of job a is claimed 4 times at once, more than its elector allows, and has been for about 2m15s. Work that the lock should keep apart may be done twice. Claimed by: i1 i2.`,
+		`SplitBrain/critical [] Lock x has 4 leaders at once: Lock x of job a is claimed 4 times at once, more than its elector allows, and has been for 30s or longer. Work that the lock should keep apart may be done twice. Claimed by: i1 i2.`,
 	},
 	"Q1": {
 		`Overlap/warning [etcd] Two terms of lock x overlapped: Two replicas of job a held lock x at once for about 20s, within the last 6m. Work that the lock should keep apart may have been done twice. Terms that ended lately were of: i1. The lock is of family orders.`,
@@ -44,9 +44,9 @@ var texts = map[string][]string{
 		`Flapping/warningslow [etcd] Leadership of lock x changes hands too often: Lock x of job a was acquired about 19 times in the last 6h, more often than replicas that left or restarted explain. Each handover is a gap in the leader's work. The lock is of family orders.`,
 	},
 	"E11": {
-		`BackendErrors/critical [etcd] Attempts to acquire lock x meet backend errors: 90.24% of the attempts to acquire lock x of job a met a backend error in the last 3m. Most of them on: i0 s0 s1 s2. No replica leads. The lock is of family orders.`,
+		`BackendErrors/critical [etcd] Attempts to acquire lock x meet backend errors: 91.67% of the attempts to acquire lock x of job a met a backend error in the last 3m. Most of them on: i0 s0 s1 s2. No replica leads. The lock is of family orders.`,
 		`BackendErrors/warning [etcd] Attempts to acquire lock x meet backend errors: 96.8% of the attempts to acquire lock x of job a met a backend error in the last 10m. Most of them on: i0 s0 s1 s2. The lock is of family orders.`,
-		`NoLeader/critical [etcd] Lock x has no leader: No replica of job a has held lock x for 1m30s, and no lease that is known still runs. The work of the leader is not being done. Most attempts that failed in the last 5m ended as backend_error. No replica was told in the last 2m that the lock is held. The lock is of family orders.`,
+		`NoLeader/critical [etcd] Lock x has no leader: No replica of job a has held lock x for 30s, and no lease that is known still runs. The work of the leader is not being done. Most attempts that failed in the last 5m ended as backend_error. No replica was told in the last 2m that the lock is held. The lock is of family orders.`,
 	},
 	"F1": {
 		`RenewalFailures/warning [etcd] Renewals of lock x fail: 33.33% of the renewals of lock x of job a failed in the last 10m, and renewals still fail. When the lease ends before one succeeds, the lock is lost. Most of them on: i1. The lock is of family orders.`,
@@ -84,7 +84,7 @@ var texts = map[string][]string{
 	},
 	"I4": {
 		`Impostor/critical [etcd] A process leads lock x, and the backend names another: Processes of job a that lead lock x although the backend names another holder: 1. Two processes may do the same work. Stop the one that the backend does not name. Leading: i1 i2. The backend names: h2. The lock is of family orders.`,
-		`SplitBrain/critical [etcd] Lock x has 2 leaders at once: Lock x of job a is claimed 2 times at once, more than its elector allows, and has been for about 2m15s. Work that the lock should keep apart may be done twice. Claimed by: i1 i2. The lock is of family orders.`,
+		`SplitBrain/critical [etcd] Lock x has 2 leaders at once: Lock x of job a is claimed 2 times at once, more than its elector allows, and has been for 30s or longer. Work that the lock should keep apart may be done twice. Claimed by: i1 i2. The lock is of family orders.`,
 	},
 	"Y1": {
 		`ObserverBlind/warning [kubernetes] What the backend kubernetes says of its locks is not known: No process of job observer in namespace mon has been able to ask the backend kubernetes for 5m, or none that did is scraped any more. A lock without a leader is not noticed there. Locks that were watched there within the last 1h: 2.`,

@@ -238,10 +238,7 @@ func (d *mixinData) firing(path []string, f *alerts.Firing) map[string]any {
 	}
 	knobs := map[string]any{"enabled": true, "severity": f.Severity, "for": f.For.String(), "keepFiringFor": f.KeepFiringFor.String()}
 	f.Severity = severityPlaceholder + strings.Join(path, ".")
-	if key := strings.Join(path, "."); key == "noLeader.warning" {
-		// Where it is shorter than downFor, the rule is another one.
-		delete(knobs, "for")
-	} else if f.For > 0 {
+	if f.For > 0 {
 		d.places = append(d.places, mixinDuration{Path: append(path[:len(path):len(path)], "for"), without: time.Duration(f.For)})
 		f.For -= model.Duration(len(d.places)) * model.Duration(time.Millisecond)
 	}

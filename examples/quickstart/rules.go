@@ -35,7 +35,7 @@ func demoAlerts() alerts.Config {
 
 	// A failover takes the lease, an etcd election and an election timeout
 	// that etcd adds to all leases: up to two more leases here.
-	a.NoLeader.Margin, a.NoLeader.DownFor, a.NoLeader.Lookback = seconds(4), seconds(8), seconds(60)
+	a.NoLeader.Margin, a.NoLeader.DownFor, a.NoLeader.RefusedFor, a.NoLeader.Lookback = seconds(4), seconds(8), seconds(30), seconds(60)
 	a.NoLeader.Critical.For, a.NoLeader.Warning.For = seconds(5), seconds(20)
 
 	a.SplitBrain.Window = seconds(3)
@@ -57,7 +57,7 @@ func demoAlerts() alerts.Config {
 	// errors. In a long outage each replica meets one every four seconds, all
 	// of them perhaps at once.
 	b := &a.BackendErrors
-	b.Window, b.Recent, b.MinErrors = seconds(20), seconds(12), 6
+	b.Window, b.Recent, b.Since, b.Vacant, b.MinErrors = seconds(20), seconds(12), seconds(2), seconds(2), 6
 	b.Critical.For, b.Critical.KeepFiringFor, b.Warning.For = seconds(4), seconds(3), seconds(8)
 
 	// The leader gives up after four seconds without a renewal.

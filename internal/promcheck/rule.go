@@ -81,6 +81,8 @@ func filters(e parser.Expr) bool {
 	switch e := e.(type) {
 	case *parser.ParenExpr:
 		return filters(e.Expr)
+	case *parser.AggregateExpr: // of nothing is nothing
+		return filters(e.Expr)
 	case *parser.Call:
 		return e.Func.Name == "absent" || e.Func.Name == "absent_over_time"
 	case *parser.BinaryExpr:

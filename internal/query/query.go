@@ -169,6 +169,11 @@ func Over(function string, e Expr, window string) Expr {
 	return Expr(fmt.Sprintf("%s(%s[%s])", function, e, window))
 }
 
+// OverAgo prints function(e[window] offset ago).
+func OverAgo(function string, e Expr, window, ago string) Expr {
+	return Expr(fmt.Sprintf("%s(%s[%s] offset %s)", function, e, window, ago))
+}
+
 // Subquery prints (e)[window:step].
 func Subquery(e Expr, window, step string) Expr {
 	return Expr(fmt.Sprintf("(%s)[%s:%s]", e, window, step))

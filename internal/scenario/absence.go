@@ -110,7 +110,7 @@ func leaderScenarios() []Scenario {
 			Load: held + `
 				leader_active{instance="i1"} 1x9 0x9 1x20
 				leader_active{instance="i2"} 0x40`,
-			Want: "NoLeader/critical 6m30s..10m = 1"},
+			Want: "NoLeader/critical 5m30s..10m = 1"},
 		{ID: "B2", Name: "a rollout leaves a gap of a minute", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: held + `
 				leader_active{instance="i1"} 1x9 stale
@@ -123,7 +123,7 @@ func leaderScenarios() []Scenario {
 				leader_active{instance="i2"} 0x40
 				up{instance="i1"} 1x9 0x12 1x20
 				up{instance="i2"} 1x40`,
-			Want: "NoLeader/critical 9m..11m = 1\nScrapeFailing/warning 10m..16m30s = 1"},
+			Want: "NoLeader/critical 6m30s..11m = 1\nScrapeFailing/warning 10m..16m30s = 1"},
 		{ID: "B4", Name: "every series is gone", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: held + `
 				leader_active{instance="i1"} 1x9 stale
@@ -167,13 +167,13 @@ func leaderScenarios() []Scenario {
 				leader_active{instance="i1"} 1x9 0x30
 				up{instance="i1"} 1x40
 				up{instance="z",job="other"} 1x9 0x40`,
-			Want: "NoLeader/critical 6m30s.. = 1"},
+			Want: "NoLeader/critical 5m30s.. = 1"},
 		{ID: "B10", Name: "the last replica restarts without end and never leads", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: `
 				leader_elector_info{instance="i1",mode="hold"} 1x40
 				leader_max_leaders{instance="i1"} 1x40
 				leader_active{instance="i1"} 0x40`,
-			Want: "NoLeader/critical 1m30s.. = 1"},
+			Want: "NoLeader/critical 1m45s.. = 1"},
 		{ID: "B11", Name: "a rollout turns a held lock into one around single runs", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: `
 				leader_elector_info{instance="i1",mode="hold"} 1x9 stale
@@ -185,7 +185,7 @@ func leaderScenarios() []Scenario {
 				leader_active{instance="i1"} 1x39 0x60
 				up{instance="i1"} 1x100
 				up{instance="i2"} 1x3 0x100`,
-			Want: "NoLeader/critical 21m30s.. = 1"},
+			Want: "NoLeader/critical 20m30s.. = 1"},
 		{ID: "B13", Name: "the leader dies with its target, and nobody follows", Every: 30 * time.Second, End: 40 * time.Minute,
 			Load: held + `
 				leader_active{instance="i1"} 1x9 stale
@@ -193,7 +193,7 @@ func leaderScenarios() []Scenario {
 				leader_active{instance="i2"} 0x100
 				up{instance="i1"} 1x9 0x100
 				up{instance="i2"} 1x100`,
-			Want: "NoLeader/critical 9m.. = 1\nScrapeFailing/warning 10m.. = 1"},
+			Want: "NoLeader/critical 6m30s.. = 1\nScrapeFailing/warning 10m.. = 1"},
 		{ID: "B40", Name: "the leader cannot be scraped, and the backend names it", Every: 30 * time.Second, End: 25 * time.Minute,
 			Load: held + witnessed + `
 				up{instance="i1"} 1x9 0x100
@@ -205,7 +205,7 @@ func leaderScenarios() []Scenario {
 				up{instance="i1"} 1x9 0x100
 				leader_backend_held{instance="i2",backend="etcd"} 1x10 0x100
 				leader_backend_holder_info{instance="i2",backend="etcd",holder="h1"} 1x10 stale`,
-			Want: "NoLeader/critical 7m.. = 1\nScrapeFailing/warning 10m.. = 1\nVacant/critical 6m30s.. = 0"},
+			Want: "NoLeader/critical 6m.. = 1\nScrapeFailing/warning 10m.. = 1\nVacant/critical 6m30s.. = 0"},
 		{ID: "B42", Name: "the leader goes, and a stranger takes its lock", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: held + witnessed + `
 				leader_backend_held{instance="i2",backend="etcd"} 1x100
@@ -230,14 +230,14 @@ func leaderScenarios() []Scenario {
 				leader_attempts_total{instance="i2"} 1x40
 				leader_acquired_total{instance="i2"} 0x40
 				leader_not_acquired_total{instance="i2",reason="session_lost"} 0x19 1x20`,
-			Want: "NoLeader/critical 6m30s.. = 1"},
+			Want: "NoLeader/critical 6m45s.. = 1"},
 		{ID: "C03", Name: "a renewal hangs, and the lease of the only leader runs out", Every: 15 * time.Second, End: 6 * time.Minute,
 			Load: held + `
 				leader_lease_duration_seconds{instance="i1"} 15x40
 				leader_active{instance="i1"} 1x1 0x30
 				leader_lease_headroom_seconds{instance="i1"} 4-15x30
 				leader_renewals_total{instance="i1",result="ok"} 2x30`,
-			Want: "LowHeadroom/warning 1m45s.. = -6.73\nNoLeader/critical 2m.. = 1"},
+			Want: "LowHeadroom/warning 1m45s.. = -6.73\nNoLeader/critical 1m45s.. = 1"},
 		{ID: "C09", Name: "everybody lost once and nobody contends again", Every: 15 * time.Second, End: 20 * time.Minute,
 			Load: held + `
 				leader_lease_duration_seconds 15x80
@@ -253,7 +253,7 @@ func leaderScenarios() []Scenario {
 				up{instance="i1"} 1x80
 				up{instance="i2"} 1x80
 				up{instance="i3"} 1x80`,
-			Want: "NoLeader/critical 11m45s.. = 1"},
+			Want: "NoLeader/critical 10m45s.. = 1"},
 		{ID: "C21", Name: "no replica leads the locks beyond the cap", Every: 15 * time.Second, End: 10 * time.Minute,
 			Load: `
 				leader_elector_info{mode="hold",lock_name="overflow"} 1x40
@@ -271,7 +271,7 @@ func leaderScenarios() []Scenario {
 				leader_max_leaders{cluster="us"} 1x60
 				leader_active{instance="i1",cluster="eu"} 1x60
 				leader_active{instance="i1",cluster="us"} 1x19 0x19 1x60`,
-			Want: `NoLeader/critical{cluster="us"} 6m30s..10m = 1`},
+			Want: `NoLeader/critical{cluster="us"} 5m30s..10m = 1`},
 		{ID: "C38", Name: "of two locks one vanishes with its series", Every: 15 * time.Second, End: 15 * time.Minute,
 			Load: held + `
 				leader_active{instance="i1"} 1x60
@@ -292,7 +292,7 @@ func leaderScenarios() []Scenario {
 		gap("crash with a lease of 30 s, 30 s", 20, 22, 30, ""),
 		gap("lease doubled and a lock delay, 90 s", 20, 26, 15, ""),
 		gap("crash with a lease of 200 s, 225 s", 20, 35, 200, ""),
-		gap("a lease of 15 s does not explain 225 s", 20, 35, 15, "NoLeader/critical 7m15s..9m = 1"),
+		gap("a lease of 15 s does not explain 225 s", 20, 35, 15, "NoLeader/critical 7m45s..9m = 1"),
 	}
 }
 
@@ -304,6 +304,7 @@ func gap(name string, last, next int, lease int, want string) Scenario {
 			leader_lease_expiry_timestamp_seconds{instance="i1"} ` + fmt.Sprintf("%d+15x%d", lease, last) + ` stale
 			leader_active{instance="i1"} ` + times(1, last) + ` stale
 			leader_active{instance="i2"} ` + times(0, next) + ` 1x60
+			leader_pending_age_seconds{instance="i2"} ` + times(60, next) + ` 0x60
 			leader_acquired_total{instance="i1"} ` + times(1, last) + ` stale
 			leader_acquired_total{instance="i2"} ` + times(0, next) + ` 1x60
 			up{instance="i2"} 1x80`}

@@ -40,7 +40,8 @@ func briefScenarios() []Scenario {
 		{ID: "M10", Name: "a service that held a lock gives it back and is switched off", Every: 30 * time.Second, End: 2 * time.Hour,
 			Load: `
 				leader_elector_info{instance="i1",mode="hold"} 1x39 stale
-				leader_active{instance="i1"} 1x37 0x1 stale`,
+				leader_active{instance="i1"} 1x37 0x1 stale
+				leader_last_ended_timestamp_seconds{instance="i1"} _x38 1130x1 stale`,
 			Want: "MetricsAbsent/warning 30m..1h14m30s = 40"},
 		{ID: "M11", Name: "a service of run-style locks dies in the middle of a run", Every: 30 * time.Second, End: 2 * time.Hour,
 			Load: `

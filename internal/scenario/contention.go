@@ -17,7 +17,7 @@ func splitScenarios() []Scenario {
 			Load: held + `
 				leader_active{instance="i1"} 1x40
 				leader_active{instance="i2"} 0x9 1x6 0x30`,
-			Want: "SplitBrain/critical 6m45s..13m30s = 2"},
+			Want: "SplitBrain/critical 7m..13m30s = 2"},
 		{ID: "S2", Name: "a handover straddles two scrapes", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: held + `
 				leader_active{instance="i1"} 1x10 0x30
@@ -48,7 +48,7 @@ func splitScenarios() []Scenario {
 			Load: held + `
 				leader_active{instance="i1:80",pod="p"} 1x40
 				leader_active{instance="i1:90",pod="p"} 1x40`,
-			Want:  "SplitBrain/critical 1m.. = 2",
+			Want:  "SplitBrain/critical 2m.. = 2",
 			Limit: "instance tells ports apart, not replicas: use pod as holderLabel"},
 		{ID: "S8", Name: "a new replica leads after the old one is gone", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: held + `
@@ -71,21 +71,21 @@ func splitScenarios() []Scenario {
 				leader_max_leaders 3x40
 				leader_active{instance="i1"} 2x40
 				leader_active{instance="i2"} 2x40`,
-			Want: "SplitBrain/critical 1m.. = 4"},
+			Want: "SplitBrain/critical 2m.. = 4"},
 		{ID: "S12", Name: "two leaders whose leases are both alive", Every: 30 * time.Second, End: 10 * time.Minute,
 			Load: held + `
 				leader_active{instance="i1"} 1x20
 				leader_active{instance="i2"} 1x20
 				leader_lease_expiry_timestamp_seconds{instance="i1"} 12+30x20
 				leader_lease_expiry_timestamp_seconds{instance="i2"} 10+30x20`,
-			Want: "SplitBrain/critical 1m.. = 2"},
+			Want: "SplitBrain/critical 2m.. = 2"},
 		{ID: "S13", Name: "the clock of one of two leaders is 20 s behind", Every: 30 * time.Second, End: 10 * time.Minute,
 			Load: held + `
 				leader_active{instance="i1"} 1x20
 				leader_active{instance="i2"} 1x20
 				leader_lease_expiry_timestamp_seconds{instance="i1"} 12+30x20
 				leader_lease_expiry_timestamp_seconds{instance="i2"} -10+30x20`,
-			Want: "SplitBrain/critical 1m.. = 2"},
+			Want: "SplitBrain/critical 2m.. = 2"},
 		{ID: "C05", Name: "a leader loses the lock and works on for three minutes", Every: 15 * time.Second, End: 10 * time.Minute,
 			Load: held + `
 				leader_active{instance="i1"} 1x3 0x40
@@ -136,7 +136,7 @@ func splitScenarios() []Scenario {
 			Load: held + `
 				leader_active{instance="i1"} 1x40 stale
 				leader_active{instance="i2"} _x21 1x60`,
-			Want:  "SplitBrain/critical 6m15s..16m15s = 2",
+			Want:  "SplitBrain/critical 7m15s..15m15s = 2",
 			Limit: "without a lease end a repeated sample looks alive: shorten the collector's expiry below two minutes"},
 	}
 }
@@ -231,7 +231,7 @@ func flappingScenarios() []Scenario {
 			Load: held + `
 				leader_active{instance="i1"} 1x600
 				leader_acquired_total{instance="i1"} 7x239 8x239 9x120`},
-		{ID: "C56", Name: "two replicas push under one identity", Every: 30 * time.Second, End: 10 * time.Minute,
+		{ID: "C56", Name: "two replicas push under one identity", Every: 30 * time.Second, End: 9*time.Minute + 45*time.Second,
 			Load: held + `
 				leader_active{instance="i1"} 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0
 				leader_acquired_total{instance="i1"} 100 40 100 40 100 40 100 40 100 40 100 40 100 40 100 40 100 40 100 40`,

@@ -19,7 +19,7 @@ func crowdScenarios() []Scenario {
 	}
 	return []Scenario{
 		{ID: "S14", Name: "two leaders, and nothing says how many are allowed", Every: 30 * time.Second, End: 10 * time.Minute,
-			Load: two(""), Want: "SplitBrain/critical 1m.. = 2"},
+			Load: two(""), Want: "SplitBrain/critical 2m.. = 2"},
 		{ID: "S14", Name: "one leader, and nothing says how many are allowed", Every: 30 * time.Second, End: 10 * time.Minute,
 			Load: `
 				leader_elector_info{mode="hold",backend="etcd",family="orders"} 1x700
@@ -29,17 +29,17 @@ func crowdScenarios() []Scenario {
 			Load: two(`
 				leader_lease_expiry_timestamp_seconds{instance="i1"} 12+30x40
 				leader_lease_expiry_timestamp_seconds{instance="i2"} -50+30x40`),
-			Want: "SplitBrain/critical 1m.. = 2"},
+			Want: "SplitBrain/critical 2m.. = 2"},
 		{ID: "S15", Name: "the clock of one of two leaders is 60 s behind, at 60 s", Every: 60 * time.Second, End: 10 * time.Minute,
 			Load: two(`
 				leader_lease_expiry_timestamp_seconds{instance="i1"} 12+60x40
 				leader_lease_expiry_timestamp_seconds{instance="i2"} -50+60x40`),
-			Want: "SplitBrain/critical 1m.. = 2"},
+			Want: "SplitBrain/critical 2m.. = 2"},
 		{ID: "S15", Name: "the clock of one of two leaders is five minutes behind, at 15 s", Every: 15 * time.Second, End: 10 * time.Minute,
 			Load: two(`
 				leader_lease_expiry_timestamp_seconds{instance="i1"} 12+15x40
 				leader_lease_expiry_timestamp_seconds{instance="i2"} -290+15x40`),
-			Want: "SplitBrain/critical 1m.. = 2"},
+			Want: "SplitBrain/critical 2m.. = 2"},
 		{ID: "S16", Name: "a rollout raises the number of leaders that are allowed", Every: 30 * time.Second, End: 10 * time.Minute,
 			Load: two(`
 				leader_max_leaders{instance="i1"} 1x40
@@ -52,12 +52,12 @@ func crowdScenarios() []Scenario {
 			Load: held + `
 				leader_active{instance="i1"} 1x40
 				leader_active{instance="i2"} 0x4 1x3 0x30`,
-			Want: "SplitBrain/critical 6m15s..14m = 2"},
+			Want: "SplitBrain/critical 7m..14m = 2"},
 		{ID: "S19", Name: "a lease of ten minutes is renewed every five, and both leaders claim it", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: two(`
 				leader_lease_expiry_timestamp_seconds{instance="i1"} 600x9 900x9 1200x9 1500x40
 				leader_lease_expiry_timestamp_seconds{instance="i2"} 550x9 850x9 1150x9 1450x40`),
-			Want: "SplitBrain/critical 1m.. = 2"},
+			Want: "SplitBrain/critical 2m.. = 2"},
 		{ID: "D12", Name: "ten replicas with lasting names restart one after the other", Every: 15 * time.Second, End: 30 * time.Minute,
 			Load: led(10) + inPlace(10, 20, 3)},
 		{ID: "D13", Name: "two of twenty replicas fight every minute", Every: 30 * time.Second, End: 40 * time.Minute,

@@ -12,7 +12,7 @@ func backendScenarios() []Scenario {
 			Load: ran + `
 				leader_attempts_total{instance="i1"} 0+1x40
 				leader_not_acquired_total{instance="i1",reason="backend_error"} 0x9 1+1x30`,
-			Want: "BackendErrors/critical 7m15s.. = 0.917\nBackendErrors/warning 11m.. = 0.65\nNoAcquisition/warning 5m30s.. = 11"},
+			Want: "BackendErrors/critical 7m.. = 0.833\nBackendErrors/warning 11m.. = 0.65\nNoAcquisition/warning 5m30s.. = 11"},
 		{ID: "E2", Name: "one error, then all is well", Every: 30 * time.Second, End: 30 * time.Minute,
 			Load: ran + `
 				leader_attempts_total{instance="i1"} 0x9 1x9 2x9 3x9 4x20
@@ -42,7 +42,7 @@ func backendScenarios() []Scenario {
 				leader_acquired_total{instance="i1"} 3x60
 				leader_active{instance="i1"} 1x10 0x50
 				leader_not_acquired_total{instance="i1",reason="backend_error"} 0x9 1+1x50`,
-			Want: "BackendErrors/critical 6m30s.. = 0.833\nBackendErrors/warning 11m.. = 0.95\nNoAcquisition/warning 20m.. = 20\nNoLeader/critical 7m.. = 1"},
+			Want: "BackendErrors/critical 5m45s.. = 0.917\nBackendErrors/warning 11m.. = 0.95\nNoAcquisition/warning 20m.. = 20\nNoLeader/critical 6m.. = 1"},
 		{ID: "E7", Name: "errors below a shared label", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: `
 				leader_attempts_total{instance="i1",lock_name="redacted"} 0+5x40
@@ -63,7 +63,7 @@ func backendScenarios() []Scenario {
 			Load: ran + `
 				leader_attempts_total{instance="i1"} 0+1x40
 				leader_not_acquired_total{instance="i1",reason="backend_error"} _x9 1+1x30`,
-			Want: "BackendErrors/critical 7m.. = 1\nBackendErrors/warning 10m45s.. = 0.65\nNoAcquisition/warning 5m30s.. = 11"},
+			Want: "BackendErrors/critical 6m45s.. = 0.833\nBackendErrors/warning 10m45s.. = 0.65\nNoAcquisition/warning 5m30s.. = 11"},
 		{ID: "C01", Name: "refusals and errors mixed, then the backend answers", Every: 15 * time.Second, End: 20 * time.Minute,
 			Load: ran + `
 				leader_attempts_total{instance="i1"} 0+1x10 11x70
@@ -90,7 +90,7 @@ func backendScenarios() []Scenario {
 				leader_attempts_total{instance="i1"} 0+1x60
 				leader_acquired_total{instance="i1"} 0+1x20 20x40
 				leader_not_acquired_total{instance="i1",reason="backend_error"} 0x20 1+1x40`,
-			Want: "BackendErrors/critical 7m45s.. = 0.917\nBackendErrors/warning 10m45s.. = 0.575"},
+			Want: "BackendErrors/critical 6m45s.. = 0.583\nBackendErrors/warning 10m45s.. = 0.575"},
 		{ID: "C27", Name: "errors of short-lived processes before their first sample", Every: 15 * time.Second, End: 15 * time.Minute,
 			Load: ran + `
 				leader_attempts_total{instance="i1"} 3x9 stale

@@ -134,7 +134,7 @@ func overlapScenarios() []Scenario {
 				leader_last_ended_timestamp_seconds{instance="i1"} _x11 328x40
 				leader_last_acquired_timestamp_seconds{instance="i2"} _x11 308x40
 				leader_last_ended_timestamp_seconds{instance="i2"} _x11 320x40`,
-			Want: "NoLeader/critical 7m.. = 1\nOverlap/warning 5m30s..16m30s = 12"},
+			Want: "NoLeader/critical 7m15s.. = 1\nOverlap/warning 5m30s..16m30s = 12"},
 		{ID: "Q16", Name: "a loser wins again before it is sampled", Every: every, End: end,
 			Load: held + `
 				leader_active{instance="i1"} 1x50

@@ -51,6 +51,7 @@ func vanishedScenarios() []Scenario {
 				leader_active{instance="i1",lock_name="y"} 1x200
 				leader_elector_info{instance="i1",mode="hold"} 1x19 stale
 				leader_active{instance="i1"} 1x16 0x1 stale
+				leader_last_ended_timestamp_seconds{instance="i1"} _x17 505x2 stale
 				leader_active{instance="i2"} 0x19 stale`},
 		{ID: "V4", Name: "a held lock is given back and retired between two samples", Every: 30 * time.Second, End: 90 * time.Minute,
 			Load: `

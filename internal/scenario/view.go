@@ -65,14 +65,14 @@ func vacantScenarios() []Scenario {
 				leader_active{instance="i1"} 1x10 0x90
 				leader_backend_held{instance="o1",job="observer",backend="etcd"} 1x10 0x90
 				leader_backend_up{instance="o1",job="observer",backend="etcd"} 1x100`,
-			Want: "NoLeader/critical 7m.. = 1\n" + `Vacant/critical{job="observer"} 6m30s.. = 0`},
+			Want: "NoLeader/critical 6m.. = 1\n" + `Vacant/critical{job="observer"} 6m30s.. = 0`},
 		{ID: "X10", Name: "a standby witnesses that nobody takes over", Every: every, End: end,
 			Load: campaigning + `
 				leader_active{instance="i1"} 1x10 stale
 				leader_active{instance="i2"} 0x100
 				leader_backend_held{instance="i2",backend="kubernetes"} 1x10 0x90
 				leader_backend_up{instance="i2",backend="kubernetes"} 1x100`,
-			Want: "NoLeader/critical 7m.. = 1\nVacant/critical 6m30s.. = 0"},
+			Want: "NoLeader/critical 6m.. = 1\nVacant/critical 6m30s.. = 0"},
 		{ID: "X11", Name: "locks that share a label", Every: every, End: end,
 			Load: observing + seen("leader_backend_held", `lock_name="tenant-*"`, "1x10 0x90") + seen("leader_backend_held", `lock_name="redacted"`, "3x10 0x90")},
 		{ID: "X12", Name: "a lock that was held seven hours ago is retired", Every: time.Minute, End: 7 * time.Hour,
@@ -119,7 +119,7 @@ func impostorScenarios() []Scenario {
 				leader_active{instance="i1"} 1x10 1x30 0x60
 				leader_active{instance="i2"} 0x10 1x90
 			` + seen("leader_backend_holder_info", `lock_name="x",holder="h1"`, "1x10 stale") + seen("leader_backend_holder_info", `lock_name="x",holder="h2"`, "_x11 1x90"),
-			Want: "Impostor/critical 6m30s.. = 1\nSplitBrain/critical 7m15s.. = 2"},
+			Want: "Impostor/critical 6m30s.. = 1\nSplitBrain/critical 7m30s.. = 2"},
 		{ID: "I5", Name: "an elector that allows two leaders", Every: every, End: end,
 			Load: campaigning + `
 				leader_max_leaders{instance="i1"} 2x100
@@ -166,7 +166,7 @@ func impostorScenarios() []Scenario {
 				leader_backend_holder_info{instance="i2",backend="etcd",holder="h1"} 1x10 stale
 				leader_backend_holder_info{instance="i2",backend="etcd",holder="stranger"} _x11 1x90
 				leader_backend_held{instance="i2",backend="etcd"} 1x100`,
-			Want: "Impostor/critical 6m30s..15m30s = 1\nNoLeader/critical 12m.. = 1"},
+			Want: "Impostor/critical 6m30s..15m30s = 1\nNoLeader/critical 11m.. = 1"},
 	}
 }
 

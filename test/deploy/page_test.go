@@ -114,7 +114,7 @@ var checkers = map[string]func(t *testing.T, words []string) error{
 		}
 		return nil
 	},
-	"go run": func(_ *testing.T, words []string) error {
+	"go run": func(t *testing.T, words []string) error {
 		dir, is := strings.CutPrefix(strings.TrimSuffix(words[2], "@latest"), "github.com/leaderscope/leaderscope/")
 		main, err := os.ReadFile(filepath.Join(root, dir, "main.go"))
 		if err != nil || !is {
