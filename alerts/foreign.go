@@ -106,7 +106,7 @@ func clientGoPatience(c Config) Firing {
 // clientGoNoLeader excuses a leader that cannot be scraped: it may lead, unseen.
 func clientGoNoLeader(s foreignScope) query.Expr {
 	labels := clientGoLabels(s)
-	led := query.Op(query.Over("last_over_time", s.status(), (2 * s.Alerts.NoLeader.DownFor).String()), "==", "1")
+	led := query.Op(query.Over("last_over_time", s.status(), (2*s.Alerts.NoLeader.DownFor).String()), "==", "1")
 	replica := append(s.scope.TargetLabels(), s.HolderLabel)
 	down := query.Op(led, "and "+query.On(replica), query.Op(query.By("max", replica, s.scope.Up()), "==", "0"))
 	return query.Op(query.Op(query.By("max", labels, s.status()), "==", "0"), "unless "+query.On(labels), down)

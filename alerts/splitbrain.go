@@ -65,14 +65,15 @@ func (k *SplitBrain) rules(b builder) []draft {
 // scrapes that straddle a handover show no such thing (S23). Push pipelines
 // repeat what a dead leader said with fresh timestamps, so that only replicas
 // count that are scraped themselves (S25). Where a collector is scraped in the
-// place of a dead leader, the end of its lease has passed (S26); a leader whose
-// clock is that far behind is not proven, and lasts.
+// place of a dead leader, the end of its lease has passed when it is sampled
+// (S28); a leader whose clock is that far behind is not proven, and lasts.
 func (k *SplitBrain) proven(b builder) query.Expr {
 	s, replica := b.scope, append(b.scope.TargetLabels(), b.scope.Holder)
 	lastWin := query.Op(s.By("max", s.Metric(catalog.LastAcquired)), "+", seconds(k.Tolerance))
 	after := query.Op(query.Call("timestamp", s.Metric(catalog.Active)), "> "+query.On(s.Labels)+" group_left ()", lastWin)
 	scraped := query.Op(after, "and "+query.On(replica), query.Op(query.By("max", replica, s.Up()), "==", "1"))
-	return query.Op(scraped, "unless "+query.On(s.HolderLabels()), query.Op(s.Metric(catalog.LeaseExpiry), "<", query.Call("time")))
+	expiry := s.Metric(catalog.LeaseExpiry)
+	return query.Op(scraped, "unless "+query.On(s.HolderLabels()), query.Op(expiry, "<", query.Call("timestamp", expiry)))
 }
 
 // lasting keeps replicas that have claimed the lock in every sample since the

@@ -155,6 +155,11 @@ func qualityScenarios() []Scenario {
 			Load: held + inPlaceOfTheDead("1x30", "-200x30")},
 		{ID: "S28", Name: "a collector is scraped in the place of a leader that dies, and another wins", Every: half, End: 12 * minute,
 			Load: held + inPlaceOfTheDead("0x9 1x20", "_x10 306x20")},
+		{ID: "S28", Name: "a lease of 5 s, scraped every 60 s", Every: minute, End: 12 * minute,
+			Load: held + outlasts("", 5) + `
+				leader_lease_expiry_timestamp_seconds{instance="i1"} 4+60x30
+				leader_lease_expiry_timestamp_seconds{instance="i2"} _x6 364+60x30`,
+			Want: "SplitBrain/critical 6m30s.. = 2"},
 		{ID: "S28", Name: "a leader whose clock is 40 s behind leads on while another wins", Every: half, End: 12 * minute,
 			Load: held + `
 				leader_active{instance="i1"} 1x30
