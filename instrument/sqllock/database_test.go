@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // database is a server that knows advisory locks and nothing else.
@@ -19,6 +20,7 @@ type database struct {
 	holder map[driver.Value]*backend
 	freed  chan struct{} // closed when a lock may be free
 	refuse error         // of every connection
+	way    time.Duration // of every connection, whatever its context
 	opened int
 	closed int
 
@@ -53,6 +55,7 @@ func (d *database) newBackend() *backend {
 }
 
 func (d *database) Connect(context.Context) (driver.Conn, error) {
+	time.Sleep(d.way)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.refuse != nil {

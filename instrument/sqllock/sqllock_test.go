@@ -582,6 +582,24 @@ func TestAnElectionThatIsForgottenDuringACheckKeepsItsLock(t *testing.T) {
 	})
 }
 
+func TestAConnectionThatComesTooLateGoesBackToThePool(t *testing.T) {
+	expect.Bubble(t, "unused", func(t *testing.T) {
+		db, m := newDatabase(), expect.Middleware(t)
+		db.way = 5 * s
+		pool := db.pool(t)
+		ctx, cancel := context.WithTimeout(t.Context(), s)
+		defer cancel()
+		if _, err := m.Election(expect.Lock).Acquire(ctx, sqllock.NewLock(pool, sqllock.Postgres(1), 10*s)); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("acquire: %v", err)
+		}
+		expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired("timeout", s)))
+		time.Sleep(5 * s)
+		if used := pool.Stats().InUse; used != 0 {
+			t.Errorf("%d connections are in use", used)
+		}
+	})
+}
+
 func TestNoCheckRunsBesideARelease(t *testing.T) {
 	expect.Bubble(t, "that takes longer than the interval", func(t *testing.T) {
 		db, m := newDatabase(), expect.Middleware(t)
