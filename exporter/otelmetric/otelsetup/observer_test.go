@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	dto "github.com/prometheus/client_model/go"
 	"go.opentelemetry.io/otel/sdk/instrumentation"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -99,6 +100,55 @@ func TestHistogramsProduceNothingBeforeTheFirstObservationAndAfterTheEnd(t *test
 	}
 	if got := produce(t, NewHistograms(nil, WithNativeHistograms())); got != nil {
 		t.Errorf("of no middleware: %v", got)
+	}
+}
+
+func TestEachValueOfALabelledHistogramIsObservedByItself(t *testing.T) {
+	h := NewHistograms(newMiddleware(t), WithNativeHistograms())
+	defer func() { _ = h.Close() }()
+	o, _ := h.locks.observer("x").(*observer)
+	labelled := 0
+	for _, m := range catalog.All() {
+		if m.Kind() != catalog.Histogram || m.NumLabels() == 0 {
+			continue
+		}
+		labelled++
+		for _, value := range []string{"a", "b", "a"} {
+			o.Observe(context.Background(), m, []string{value}, 2)
+		}
+		for value, want := range map[string]uint64{"a": 2, "b": 1} {
+			var out dto.Metric
+			if err := o.labelledAs(m, value).histogram.Write(&out); err != nil {
+				t.Fatal(err)
+			}
+			if got := out.GetHistogram().GetSampleCount(); got != want {
+				t.Errorf("%s of %q has %d observations, want %d", m.Name(), value, got, want)
+			}
+		}
+		if o.labelledAs(m, "c") != nil {
+			t.Errorf("%s has a value that was not observed", m.Name())
+		}
+	}
+	if labelled == 0 {
+		t.Error("the catalogue has no histogram with a label")
+	}
+}
+
+func TestClassicBucketsAreKeptForExemplarsOnly(t *testing.T) {
+	for _, c := range []struct{ native, exemplars, classic, want bool }{
+		{false, false, true, false},
+		{true, false, true, false},
+		{true, true, false, false},
+		{false, true, true, true},
+		{true, true, true, true},
+	} {
+		h := newHistograms(newMiddleware(t), histogramConfig{native: c.native, exemplars: c.exemplars}, c.classic)
+		if h.locks.classic != c.want {
+			t.Errorf("%+v: classic buckets are kept: %v", c, h.locks.classic)
+		}
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
