@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/metric/noop"
 
 	"github.com/leaderscope/leaderscope/exporter/otelmetric"
+	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
@@ -119,7 +120,7 @@ func (b bindable) Record(_ context.Context, _ float64, opts ...metric.RecordOpti
 }
 
 func (b bindable) Finish(_ context.Context, attrs ...attribute.KeyValue) {
-	if b.name == catalog.AcquireDuration.OTel() {
+	if b.name == catalog.AcquireDuration.OTel() || b.name == catalog.BackendHandover.OTel() {
 		*b.calls = append(*b.calls, fmt.Sprintf("finish %s %s", b.name, attributes(attribute.NewSet(attrs...))))
 	}
 }
@@ -136,7 +137,10 @@ func TestBoundInstrumentsAreUsedAndFinishedWhereTheSDKHasThem(t *testing.T) {
 	lock := m.Election("x")
 	contend(lock, 1)
 	lock.Forget()
-	want := []string{"record leader.acquire.duration{lock.name=x} with 0 options", "finish leader.acquire.duration lock.name=x"}
+	want := []string{
+		"record leader.acquire.duration{lock.name=x} with 0 options",
+		"finish leader.acquire.duration lock.name=x", "finish leader.backend.handover lock.name=x",
+	}
 	if diff := cmp.Diff(want, calls); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -145,5 +149,29 @@ func TestBoundInstrumentsAreUsedAndFinishedWhereTheSDKHasThem(t *testing.T) {
 	}
 	if got := errs(); len(got) != 0 { // what is finished is below any limit
 		t.Errorf("handled %v", got)
+	}
+}
+
+func TestAHistogramWithALabelOfItsOwnIsFinishedWithTheLock(t *testing.T) {
+	var calls []string
+	m := newMiddleware(t)
+	e, err := otelmetric.New(m, otelmetric.WithMeterProvider(binding{calls: &calls}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	lock := m.Election("x", instrument.Backend("nats"))
+	for _, holder := range []string{"a", "b", "a"} { // two hand it over
+		lock.ObserveBackend(instrument.BackendView{State: instrument.BackendHeld, Holder: holder})
+		lock.ObserveBackend(instrument.BackendView{State: instrument.BackendVacant})
+	}
+	lock.Forget()
+	want := []string{
+		"record leader.backend.handover with 1 options", "record leader.backend.handover with 1 options",
+		"finish leader.acquire.duration lock.name=x", "finish leader.backend.handover lock.name=x",
+		"finish leader.backend.handover backend=nats,lock.name=x",
+	}
+	if diff := cmp.Diff(want, calls); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -368,3 +368,32 @@ func TestC53AFullMiddlewareKeepsEveryLockAndReason(t *testing.T) {
 		})
 	}
 }
+
+func TestSeriesArePushedOnceInEachInterval(t *testing.T) {
+	for name, c := range map[string]struct {
+		interval time.Duration
+		pushes   int // in two minutes and a second
+	}{
+		"every quarter of a minute": {15 * time.Second, 8},
+		"the SDK's minute":          {0, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				out := &pushed{}
+				p, err := otelsetup.Setup(newMiddleware(t), otelsetup.WithPush(out, c.interval), otelsetup.WithInstance("pod-1"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(2*time.Minute + time.Second)
+				synctest.Wait()
+				out.mu.Lock()
+				pushes := len(out.instances)
+				out.mu.Unlock()
+				if pushes != c.pushes {
+					t.Errorf("%d pushes, want %d", pushes, c.pushes)
+				}
+				shutdown(t, p)
+			})
+		})
+	}
+}
