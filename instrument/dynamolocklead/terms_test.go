@@ -326,3 +326,27 @@ func TestANilContextHasNoEnd(t *testing.T) {
 		})
 	}
 }
+
+func TestAHeartbeatIsSentTwiceAtMost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newTable()
+		l, err := x.lock(t, expect.Lock).Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.fail(errReset)
+		x.change(func(x *table) { x.sent = 0 })
+		if err := l.(instrument.Renewer).Renew(t.Context()); !errors.Is(err, errReset) {
+			t.Errorf("renew: %v", err)
+		}
+		x.change(func(x *table) {
+			if x.sent != 2 {
+				t.Errorf("%d requests", x.sent)
+			}
+		})
+		x.fail(nil)
+		if err := l.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
