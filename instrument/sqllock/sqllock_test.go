@@ -582,6 +582,16 @@ func TestAnElectionThatIsForgottenDuringACheckKeepsItsLock(t *testing.T) {
 	})
 }
 
+func TestAWaitThatTheDatabaseEndedIsContentionUnlessTheCallerIsDone(t *testing.T) {
+	db := newDatabase()
+	db.instead = func(_ context.Context, query string) (driver.Value, error, bool) { return nil, sqlError("57014"), takesLock(query) }
+	a := sqllock.NewLock(db.pool(t), sqllock.Postgres(1), 10*s)
+	_, err := a.Acquire(t.Context())
+	if reason, ok := a.(instrument.Classifier).Classify(err); reason != instrument.ContendedUnlessDone || !ok {
+		t.Errorf("%v is classified as %v, %v", err, reason, ok)
+	}
+}
+
 func TestAConnectionThatComesTooLateGoesBackToThePool(t *testing.T) {
 	expect.Bubble(t, "unused", func(t *testing.T) {
 		db, m := newDatabase(), expect.Middleware(t)
