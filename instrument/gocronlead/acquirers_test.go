@@ -104,6 +104,12 @@ func TestALockerOfAcquirersWithoutObservation(t *testing.T) {
 		if err := l.Unlock(t.Context()); err != nil {
 			t.Error(err)
 		}
+		if l, err = next.Lock(t.Context(), "job"); err != nil {
+			t.Fatalf("after the unlock: %v", err)
+		}
+		if err := l.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
 	})
 }
 

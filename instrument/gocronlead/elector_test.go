@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -171,6 +172,42 @@ func TestJobsOfALeader(t *testing.T) {
 			x.JobFailed(named("a"), errFailed) // without a run
 			expect.Whole(t, m, "after a job that was skipped", want)
 		})
+	}
+}
+
+func TestRunsOfOneJobThatOverlapUnderAnElectorEndEach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := expect.Middleware(t)
+		elector := gocronlead.Elector(m.Election(expect.Lock, electorOpts...), &asks{})
+		if err := elector.IsLeader(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		x := elector.Monitor(nil)
+		for running := range 3 {
+			x.JobRunning(named("a"))
+			expect.Whole(t, m, "while they run", leading(t).With(electtest.Series{"leader_running": float64(running + 1)}))
+		}
+		x.JobFailed(named("a"), errFailed)
+		expect.Whole(t, m, "after the first", leading(t).With(electtest.Series{
+			"leader_running": 2, `leader_execution_failures_total{cause="error"}`: 1,
+			"leader_execution_duration_seconds_count": 1, "leader_execution_duration_seconds_sum": 0,
+		}))
+		x.JobCompleted(named("a"))
+		x.JobCompleted(named("a"))
+		x.JobFailed(named("a"), errFailed) // without a run
+		expect.Whole(t, m, "after all", leading(t).With(electtest.Series{
+			`leader_execution_failures_total{cause="error"}`: 1,
+			"leader_execution_duration_seconds_count":        3, "leader_execution_duration_seconds_sum": 0,
+		}))
+	})
+}
+
+func TestAnElectorPrintsTheLabelOfItsLock(t *testing.T) {
+	elector := gocronlead.Elector(expect.Middleware(t).Election(expect.Lock, electorOpts...), &asks{})
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+		if got := fmt.Sprintf(verb, elector); strings.Trim(got, `"`) != expect.Lock {
+			t.Errorf("%s prints %q", verb, got)
+		}
 	}
 }
 
