@@ -3,6 +3,7 @@ package zklock
 import (
 	"context"
 	"errors"
+	"net"
 	"testing"
 	"time"
 
@@ -63,5 +64,25 @@ func TestAWatchThatFailsEndsTheWait(t *testing.T) {
 func TestANodeOfAnUnknownTimeoutIsLookedAtEveryTwoSeconds(t *testing.T) {
 	if every := (&lease{session: &Session{}}).every(); every != 2*time.Second {
 		t.Errorf("every %v", every)
+	}
+}
+
+func TestANilDialerIsAPlainTCPConnection(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := new(Session).Dialer(nil)("tcp", l.Addr().String(), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.RemoteAddr().String() != l.Addr().String() {
+		t.Errorf("connected to %v", c.RemoteAddr())
+	}
+	if err := errors.Join(c.Close(), l.Close()); err != nil {
+		t.Error(err)
+	}
+	if _, err := new(Session).Dialer(nil)("tcp", l.Addr().String(), time.Minute); err == nil {
+		t.Error("connected to an address where no server listens")
 	}
 }
