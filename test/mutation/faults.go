@@ -54,7 +54,7 @@ var faults = []fault{
 	},
 	{
 		what: "a lock left to its lease overran", folder: "instrument/internal/lock", in: "State.settleOverrun",
-		good: "ran > end && (s.Params.Hold || t.has().bodies > 0 || t.renewed || t.has().renewing > 0)", bad: "ran > end",
+		good: "ran > end && (s.isKept() || t.has().bodies > 0 || t.renewed || t.has().renewing > 0)", bad: "ran > end",
 	},
 	{
 		what: "a lock left to its lease stays open for ever", folder: "instrument/internal/lock", in: "State.settle",
@@ -180,7 +180,7 @@ var faults = []fault{
 	},
 	{
 		what: "a shared label has a token", folder: "instrument/internal/registry", in: "Label.read",
-		good: "into.Fenced = false", bad: "",
+		good: "into.Fenced, into.Guarding.Seen = false, false", bad: "into.Guarding.Seen = false",
 	},
 
 	// Calls and contexts.
@@ -202,7 +202,7 @@ var faults = []fault{
 	},
 	{
 		what: "a renewal that finds the lock lost does not end the body's context", folder: "instrument", in: "Term.renewed",
-		good: "if ended { t.finish(&lossError{err}) }", bad: "",
+		good: "t.finish(&lossError{err})", bad: "",
 	},
 	{
 		what: "lease end of a renewal counts from the answer", folder: "instrument", in: "Term.Renew",
