@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,6 +24,7 @@ var errAway = errors.New("away")
 // a client. It is for one bubble.
 type cluster struct {
 	*Fixture
+	mu       sync.Mutex
 	revision int64
 	keys     map[string]*mvccpb.KeyValue
 	lengths  map[clientv3.LeaseID]int64 // of leases, in seconds
@@ -30,9 +32,8 @@ type cluster struct {
 	away   error // of every question
 	mute   bool  // questions about the progress of the watch have no answer
 	events chan clientv3.WatchResponse
-	reads  []time.Duration // when all keys were read
-	asked  int             // questions about a lease
-	start  time.Time
+	reads  int // of all keys
+	asked  int // questions about a lease
 }
 
 type (
@@ -48,7 +49,9 @@ type (
 )
 
 func (c kv) Get(_ context.Context, prefix string, _ ...clientv3.OpOption) (*clientv3.GetResponse, error) {
-	c.reads = append(c.reads, time.Since(c.start))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reads++
 	if c.away != nil {
 		return nil, c.away
 	}
@@ -62,12 +65,16 @@ func (c kv) Get(_ context.Context, prefix string, _ ...clientv3.OpOption) (*clie
 }
 
 func (c watcher) Watch(_ context.Context, _ string, _ ...clientv3.OpOption) clientv3.WatchChan {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	events := make(chan clientv3.WatchResponse, 100)
 	c.events = events
 	return events
 }
 
 func (c watcher) RequestProgress(context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.away == nil && !c.mute {
 		c.events <- clientv3.WatchResponse{Header: &pb.ResponseHeader{Revision: c.revision}}
 	}
@@ -77,6 +84,8 @@ func (c watcher) RequestProgress(context.Context) error {
 func (c watcher) Close() error { return nil }
 
 func (c leases) TimeToLive(_ context.Context, id clientv3.LeaseID, _ ...clientv3.LeaseOption) (*clientv3.LeaseTimeToLiveResponse, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.asked++
 	return &clientv3.LeaseTimeToLiveResponse{ID: id, GrantedTTL: c.lengths[id]}, c.away
 }
@@ -87,7 +96,7 @@ func (c leases) Close() error { return nil }
 // are keys that were there before.
 func run(t *testing.T, forgetAfter time.Duration, found []*clientv3.Event, play func(*cluster)) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &cluster{Fixture: New(t, forgetAfter), keys: map[string]*mvccpb.KeyValue{}, lengths: map[clientv3.LeaseID]int64{7: 60}, start: time.Now()}
+		c := &cluster{Fixture: New(t, forgetAfter), keys: map[string]*mvccpb.KeyValue{}, lengths: map[clientv3.LeaseID]int64{7: 60}}
 		c.happens(found...)
 		s := Source{Prefix: "/e/", Connect: func() (*clientv3.Client, error) {
 			client := clientv3.NewCtxClient(t.Context())
@@ -123,40 +132,68 @@ func (c *cluster) happens(changes ...*clientv3.Event) {
 
 // atOnce has changes happen in one transaction.
 func (c *cluster) atOnce(changes ...*clientv3.Event) {
-	c.revision++
+	c.set(func() { c.revision++ })
 	c.tells(changes...)
+}
+
+// set changes what the cluster answers from now on.
+func (c *cluster) set(change func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change()
+}
+
+// timesRead is how often all keys were read.
+func (c *cluster) timesRead() (n int) {
+	c.set(func() { n = c.reads })
+	return n
 }
 
 // tells sends changes that have happened, of the last revision unless they say.
 func (c *cluster) tells(changes ...*clientv3.Event) {
-	for _, e := range changes {
-		key := string(e.Kv.Key)
-		if e.Kv.ModRevision == 0 {
-			e.Kv.ModRevision = c.revision
+	c.set(func() {
+		for _, e := range changes {
+			c.apply(e)
 		}
-		if e.Type == mvccpb.DELETE {
-			delete(c.keys, key)
-			continue
+		if c.events != nil {
+			c.events <- clientv3.WatchResponse{Header: &pb.ResponseHeader{Revision: c.revision}, Events: slices.Clone(changes)}
 		}
-		e.Kv.CreateRevision = e.Kv.ModRevision
-		if before := c.keys[key]; before != nil {
-			e.Kv.CreateRevision = before.CreateRevision
-		}
-		c.keys[key] = e.Kv
+	})
+	synctest.Wait()
+}
+
+func (c *cluster) apply(e *clientv3.Event) {
+	key := string(e.Kv.Key)
+	if e.Kv.ModRevision == 0 {
+		e.Kv.ModRevision = c.revision
 	}
-	if c.events != nil {
-		c.events <- clientv3.WatchResponse{Header: &pb.ResponseHeader{Revision: c.revision}, Events: slices.Clone(changes)}
-		synctest.Wait()
+	if e.Type == mvccpb.DELETE {
+		delete(c.keys, key)
+		return
 	}
+	e.Kv.CreateRevision = e.Kv.ModRevision
+	if before := c.keys[key]; before != nil {
+		e.Kv.CreateRevision = before.CreateRevision
+	}
+	c.keys[key] = e.Kv
 }
 
 // ends has the server end the watch.
 func (c *cluster) ends(with *clientv3.WatchResponse) {
-	if with != nil {
-		c.events <- *with
-	}
-	close(c.events)
-	c.events = nil
+	c.set(func() {
+		if with != nil {
+			c.events <- *with
+		}
+		close(c.events)
+		c.events = nil
+	})
+	synctest.Wait()
+}
+
+// silent has the watch tell nothing for that time, after which it is lost.
+func (c *cluster) silent(d time.Duration) {
+	time.Sleep(d)
+	c.set(func() { c.events = nil })
 	synctest.Wait()
 }
 

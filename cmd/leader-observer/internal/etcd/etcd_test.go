@@ -48,7 +48,7 @@ func TestWhatEventsShowOfAnElection(t *testing.T) {
 		}, led("b", 3, 1, 0)},
 		"one for another in one answer": {[]*clientv3.Event{put(key(1), "a")}, func(c *cluster) {
 			gone, next := del(key(1)), put(key(2), "b")
-			c.revision = 3
+			c.set(func() { c.revision = 3 })
 			gone.Kv.ModRevision, next.Kv.ModRevision = 2, 3
 			c.tells(gone, next)
 		}, led("b", 3, 1, 0).With(Gaps(1, 0))},
@@ -67,7 +67,7 @@ func TestWhatEventsShowOfAnElection(t *testing.T) {
 			time.Sleep(time.Hour + affirm)
 			synctest.Wait()
 		}, electtest.Series{"up": 1}},
-		"watched for a day": {[]*clientv3.Event{put(key(1), "a")}, func(*cluster) { time.Sleep(24 * time.Hour) }, led("a", 1, 0, 0)},
+		"watched for an hour": {[]*clientv3.Event{put(key(1), "a")}, func(*cluster) { time.Sleep(time.Hour) }, led("a", 1, 0, 0)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, time.Hour, c.found, func(f *cluster) {
@@ -86,10 +86,10 @@ func TestTheLengthOfALeaseIsAskedOnce(t *testing.T) {
 		}
 	})
 	run(t, 0, nil, func(c *cluster) {
-		c.lengths = nil // not told yet
+		c.set(func() { c.lengths = nil }) // not told yet
 		c.happens(put(key(1), "a"))
 		c.Shows("not told", "/e/x", Held("a", 1, 0).With(electtest.Series{"token": 1}))
-		c.lengths = map[clientv3.LeaseID]int64{7: 60}
+		c.set(func() { c.lengths = map[clientv3.LeaseID]int64{7: 60} })
 		time.Sleep(affirm)
 		synctest.Wait()
 		c.Shows("told", "/e/x", led("a", 1, 1, 0))
@@ -106,19 +106,19 @@ func TestALostWatchIsTakenUpAgain(t *testing.T) {
 	}{
 		"the server ends it":       {func(c *cluster) { c.ends(nil) }, nil, led("a", 1, 0, 0)},
 		"the server compacted it":  {func(c *cluster) { c.ends(&clientv3.WatchResponse{CompactRevision: 9}) }, nil, led("a", 1, 0, 0)},
-		"it has no answer":         {func(c *cluster) { c.mute = true; time.Sleep(3 * affirm); c.events = nil; synctest.Wait() }, nil, led("a", 1, 0, 0)},
+		"it has no answer":         {func(c *cluster) { c.set(func() { c.mute = true }); c.silent(3 * affirm) }, nil, led("a", 1, 0, 0)},
 		"another holds it then":    {func(c *cluster) { c.ends(nil) }, []*clientv3.Event{del(key(1)), put(key(2), "b")}, led("b", 3, 1, 0)},
 		"nobody holds it then":     {func(c *cluster) { c.ends(nil) }, []*clientv3.Event{del(key(1))}, Free(0, 0)},
-		"the server was away then": {func(c *cluster) { c.away = errAway; time.Sleep(affirm); c.events = nil; synctest.Wait() }, nil, led("a", 1, 0, 0)},
+		"the server was away then": {func(c *cluster) { c.set(func() { c.away = errAway }); c.silent(affirm) }, nil, led("a", 1, 0, 0)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, 0, []*clientv3.Event{put(key(1), "a")}, func(f *cluster) {
 				c.loses(f)
 				f.Shows("lost", "/e/x", Unknown(0, 0))
 				f.happens(c.meanwhile...)
-				f.away, f.mute = nil, false
-				reads := len(f.reads)
-				for len(f.reads) == reads {
+				f.set(func() { f.away, f.mute = nil, false })
+				reads := f.timesRead()
+				for f.timesRead() == reads {
 					time.Sleep(100 * time.Millisecond)
 				}
 				synctest.Wait()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,9 +28,11 @@ type bucket struct {
 	*Fixture
 	ttl      time.Duration
 	revision uint64
-	keys     map[string]entry
-	away     error
-	asked    int // questions about a key
+
+	mu    sync.Mutex // of what the watch asks for
+	keys  map[string]entry
+	away  error
+	asked int // questions about a key
 
 	ctx      context.Context
 	watching bool
@@ -54,6 +57,8 @@ func (e entry) Operation() jetstream.KeyValueOp { return e.operation }
 
 // Get finds no key that the bucket has dropped.
 func (b *bucket) Get(_ context.Context, key string) (jetstream.KeyValueEntry, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.asked++
 	e, there := b.keys[key]
 	switch {
@@ -65,7 +70,19 @@ func (b *bucket) Get(_ context.Context, key string) (jetstream.KeyValueEntry, er
 	return e, nil
 }
 
-func (b *bucket) Status(context.Context) (jetstream.KeyValueStatus, error) { return nil, b.away }
+func (b *bucket) Status(context.Context) (jetstream.KeyValueStatus, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return nil, b.away
+}
+
+// goesAway has the bucket answer nothing for that time.
+func (b *bucket) goesAway(d time.Duration) {
+	b.mu.Lock()
+	b.away = errAway
+	b.mu.Unlock()
+	time.Sleep(d)
+}
 
 // put takes or renews a lock, drops tells that its key is gone.
 func (b *bucket) put(key, value string) {
@@ -74,13 +91,17 @@ func (b *bucket) put(key, value string) {
 	if b.ttl > 0 {
 		e.end = time.Now().Add(b.ttl)
 	}
+	b.mu.Lock()
 	b.keys[key] = e
+	b.mu.Unlock()
 	b.tell(e)
 }
 
 func (b *bucket) drop(key string, operation jetstream.KeyValueOp) {
 	b.revision++
+	b.mu.Lock()
 	delete(b.keys, key)
+	b.mu.Unlock()
 	b.tell(entry{key: key, revision: b.revision, operation: operation})
 }
 
@@ -223,8 +244,8 @@ func TestALostServerEndsTheWatch(t *testing.T) {
 	}{
 		"the connection is closed":     {func(b *bucket) { b.lost <- struct{}{} }, "watch: the connection was lost"},
 		"the server ends it":           {func(b *bucket) { close(b.updates) }, "watch: the server ended it"},
-		"the bucket does not answer":   {func(b *bucket) { b.away = errAway; time.Sleep(affirm) }, "ask for the bucket: away"},
-		"a key has no answer, unnamed": {func(b *bucket) { b.away = errAway; time.Sleep(time.Second) }, "get a key: no answer"},
+		"the bucket does not answer":   {func(b *bucket) { b.goesAway(affirm) }, "ask for the bucket: away"},
+		"a key has no answer, unnamed": {func(b *bucket) { b.goesAway(time.Second) }, "get a key: no answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			length := lease

@@ -121,32 +121,34 @@ func TestALostBackendIsNoVacancy(t *testing.T) {
 }
 
 func TestABackendIsUpWhileAllItsWatchesAre(t *testing.T) {
-	f := New(t, 0)
-	first, second := f.Backend, observe.New(f.Health, f.Options)
-	shows := func(at string, up float64) {
-		t.Helper()
-		if diff := cmp.Diff(electtest.Series{"up": up}, f.Series("x")); diff != "" {
-			t.Errorf("%s: %s", at, diff)
+	synctest.Test(t, func(t *testing.T) {
+		f := New(t, 0)
+		first, second := f.Backend, observe.New(f.Health, f.Options)
+		shows := func(at string, up float64) {
+			t.Helper()
+			if diff := cmp.Diff(electtest.Series{"up": up}, f.Series("x")); diff != "" {
+				t.Errorf("%s: %s", at, diff)
+			}
 		}
-	}
-	shows("at first", 0)
-	first.Up()
-	shows("one of two", 0)
-	second.Up()
-	shows("both", 1)
-	if !first.Reached() || !second.Reached() || first.Name() != Name {
-		t.Error("a backend that answers is not reached")
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	second.Run(ctx, func(context.Context) error {
+		shows("at first", 0)
+		first.Up()
+		shows("one of two", 0)
 		second.Up()
-		time.AfterFunc(time.Millisecond, cancel)
-		return errLost
+		shows("both", 1)
+		if !first.Reached() || !second.Reached() || first.Name() != Name {
+			t.Error("a backend that answers is not reached")
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		second.Run(ctx, func(context.Context) error {
+			second.Up()
+			time.AfterFunc(time.Millisecond, cancel)
+			return errLost
+		})
+		shows("one is lost", 0)
+		if !second.Reached() {
+			t.Error("a backend that was lost has never been reached")
+		}
 	})
-	shows("one is lost", 0)
-	if !second.Reached() {
-		t.Error("a backend that was lost has never been reached")
-	}
 }
 
 func TestALockWhoseRecordIsGoneIsForgotten(t *testing.T) {
