@@ -139,8 +139,15 @@ func (q queries) terms() *timeseries.PanelBuilder {
 }
 
 func (q queries) handovers() *timeseries.PanelBuilder {
-	sum := query.By("sum", q.locks.BackendLabels(), q.locks.Observations(catalog.BackendHandover, rateInterval))
-	count := query.By("sum", q.locks.BackendLabels(), q.locks.Observed(catalog.BackendHandover, rateInterval))
+	m := catalog.BackendHandover
+	grew := query.Op(q.locks.Observed(m, rateInterval), ">", query.Number(0))
+	sum, count := query.Op(q.locks.Observations(m, rateInterval), "and", grew), grew
+	if q.facts.Histograms != query.NativeHistograms {
+		// A histogram begins with its first handover, which is no increase.
+		born := func(e query.Expr) query.Expr { return query.Op(e, "unless", query.Offset(e, rateInterval)) }
+		sum, count = query.Op(sum, "or", born(q.locks.Sum(m))), query.Op(count, "or", born(q.locks.Count(m)))
+	}
+	sum, count = query.By("sum", q.locks.BackendLabels(), sum), query.By("sum", q.locks.BackendLabels(), count)
 	all := query.Op(query.Op(sum, "/", count), ">=", query.Number(0)) // drops NaN
 	return q.highest("locks", all, linePanel(about{
 		id: panel.BackendHandover, title: "How long handovers took",
@@ -154,11 +161,12 @@ func (q queries) handovers() *timeseries.PanelBuilder {
 }
 
 func (q queries) renewAge() *timeseries.PanelBuilder {
-	used := query.Op(q.renewedAgo(), "/", q.view("max", catalog.BackendLeaseDuration))
+	// Of a lock that is free the age grows for ever, and would hide the others.
+	used := query.Op(query.Op(q.renewedAgo(), "/", q.view("max", catalog.BackendLeaseDuration)), "and", query.Op(q.view("max", catalog.BackendHeld), ">", query.Number(0)))
 	return q.highest("locks", used, ranking(limitPanel(about{
 		id: panel.BackendRenewAge, title: "Age of the last renewal, share of the lease",
 		description: "1 is the end of the lease: another candidate may take the lock. A healthy holder renews well before, as after a third of " +
-			"its lease. Backends that tell no end of a lease are not here: etcd, ZooKeeper, PostgreSQL.",
+			"its lease. Locks without a holder are left out. Backends that tell no end of a lease are not here: etcd, ZooKeeper, PostgreSQL.",
 		unit: units.PercentUnit, noValue: "no end of a lease is known", width: 12, height: 8,
 		steps:   []dashboard.Threshold{base(green), from(1, red)},
 		targets: []target{{expr: q.most(used), legend: q.legend}},

@@ -96,7 +96,7 @@ func TestTheBackendsDashboardShowsWhatTheBackendsSay(t *testing.T) {
 		"time without a holder, lately":     {panel.BackendVacancies, "A", "lock_name", map[string]float64{"a": 0, "b": 120, "c": 120, "d": 0}},
 		"terms, lately":                     {panel.BackendTerms, "A", "lock_name", map[string]float64{"a": 0, "b": 0, "c": 0, "d": 0}},
 		"no handover lately":                {panel.BackendHandover, "A", "lock_name", map[string]float64{}},
-		"share of the lease":                {panel.BackendRenewAge, "A", "lock_name", map[string]float64{"a": 5. / 15, "b": 22}},
+		"share of the lease":                {panel.BackendRenewAge, "A", "lock_name", map[string]float64{"a": 5. / 15}},
 		"reporters":                         {panel.BackendReporters, "A", "instance", map[string]float64{"o1": 0, "o2": 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -143,6 +143,34 @@ func TestHandoversBetweenTwoScrapesAreDrawn(t *testing.T) {
 		}
 		if len(got) != 1 || got[0] < want*0.99 || got[0] > want*1.4 {
 			t.Errorf("got %v, want about %v: %s", got, want, query)
+		}
+	}
+}
+
+// A histogram begins with its first handover.
+func TestTheFirstHandoverIsDrawn(t *testing.T) {
+	store, err := promeval.Load(watchedLock("a", map[string]string{
+		"leader_backend_handover_seconds_count": "_x20 1x20", "leader_backend_handover_seconds_sum": "_x20 7x20",
+	}), 30*time.Second, promeval.V3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := Backends(Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	expr := allChosen(decoded(t, out).panel(panel.BackendHandover).expr("A"))
+	for at, want := range map[int64][]float64{570: nil, 600: {7}, 690: {7}, 780: nil} {
+		result, err := store.Query(t.Context(), expr, time.Unix(at, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []float64
+		for _, s := range result {
+			got = append(got, s.F)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("at %d s: want -, got +\n%s", at, diff)
 		}
 	}
 }

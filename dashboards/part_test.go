@@ -142,7 +142,7 @@ func lively(n int) []lock {
 			`leader_execution_failures_total|,cause="error"`: "0+1x40",
 			"leader_execution_duration_seconds_count":        "0+1x40", "leader_execution_duration_seconds_sum": "0+2x40",
 
-			"leader_backend_terms_total": "0+1x40", "leader_backend_vacant_seconds_total": "0+1x40", "leader_backend_lease_duration_seconds": "15x40",
+			"leader_backend_terms_total": "0+1x40", "leader_backend_vacant_seconds_total": "0+1x40", "leader_backend_lease_duration_seconds": "15x40", "leader_backend_held": "1x40",
 			"leader_backend_lease_expiry_timestamp_seconds": "10+30x40", "leader_backend_handover_seconds_count": "0+1x40", "leader_backend_handover_seconds_sum": "0+2x40",
 		})
 		all = append(all, l)
