@@ -208,6 +208,16 @@ func (c *cluster) addresses() map[string]string {
 	return addresses
 }
 
+// clients are the addresses of the etcd members.
+func (c *cluster) clients() (all []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(c.replicas)) {
+		all = append(all, c.replicas[name].config.Member.Client)
+	}
+	return all
+}
+
 // state says in a word how the replica's process is.
 func (c *cluster) state(name string) string {
 	c.mu.Lock()

@@ -40,6 +40,7 @@ type demo struct {
 	screen   *screen
 	cluster  *cluster
 	observer *observer
+	outside  *outside               // nil: leader-observer does not run
 	phase    atomic.Pointer[string] // what is going on, for the screen
 }
 
@@ -85,6 +86,9 @@ func (d *demo) close() error {
 	if d.janitor != nil {
 		d.janitor.stdin.Close() // it removes the files
 		defer func() { <-d.janitor.ended }()
+	}
+	if d.outside != nil {
+		d.outside.process.kill()
 	}
 	if d.cluster != nil {
 		d.cluster.close()
@@ -156,7 +160,7 @@ func (d *demo) onlyLeader(ctx context.Context, not string) (leader string, err e
 // allUp waits until every replica is scraped.
 func (d *demo) allUp(ctx context.Context) error {
 	return until(ctx, "every replica to be scraped", patience, func() (bool, error) {
-		up, err := d.observer.query(ctx, "up == 1")
+		up, err := d.observer.query(ctx, fmt.Sprintf("up{job=%q} == 1", jobName))
 		return len(up) == len(d.cluster.names()), err
 	})
 }

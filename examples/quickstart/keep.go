@@ -10,7 +10,7 @@ import (
 func (d *demo) keep(ctx context.Context) {
 	addresses := d.cluster.addresses()
 	file := filepath.Join(d.dir, "prometheus.yml")
-	if err := writePrivate(file, []byte(prometheusYAML(d.rulesFile(), addresses))); err != nil {
+	if err := writePrivate(file, []byte(prometheusYAML(d.rulesFile(), addresses, d.observer.outside))); err != nil {
 		d.screen.say("  ! %v", err)
 	}
 	d.setPhase("Running until Ctrl-C")

@@ -15,7 +15,7 @@ import (
 )
 
 const introduction = `leaderscope quickstart: three replicas of a service elect a leader on an etcd of their own,
-and run a job under a lease. Eight faults, and exactly the right alerts of the generated rules.
+and run a job under a lease. Nine faults, and exactly the right alerts of the generated rules.
 Nothing leaves this machine; all ports are on 127.0.0.1. It takes about %s.
 
 `
@@ -50,14 +50,15 @@ func runCopy(ctx context.Context) (isCopy bool, err error) {
 // up, also when it is interrupted.
 func runDemo(ctx context.Context) (err error) {
 	keep := flag.Bool("keep", false, "leave everything running after the phases, for a Prometheus of your own")
-	list := flag.String("phases", "1,2,3,4,5,6,7,8", "play only these phases; 8 needs 7")
+	list := flag.String("phases", "1,2,3,4,5,6,7,8,9", "play only these phases; 8 needs 7")
+	observer := flag.String("observer", "", "the `program` leader-observer for phases 6 and 9; without it, it is built with the go command when 9 is played")
 	flag.Parse()
 	chosen, err := choose(*list)
 	if err != nil {
 		return err
 	}
 	screen := newScreen(os.Stdout)
-	screen.say(strings.TrimSuffix(introduction, "\n"), "two and a half minutes")
+	screen.say(strings.TrimSuffix(introduction, "\n"), "three minutes")
 
 	d, err := newDemo(screen)
 	defer func() {
@@ -67,6 +68,11 @@ func runDemo(ctx context.Context) (err error) {
 	}()
 	if err != nil {
 		return err
+	}
+	if chosen[9] {
+		if err := d.watchFromOutside(ctx, *observer); err != nil {
+			return fmt.Errorf("phase 9 needs leader-observer: %w; name it with -observer, or leave phase 9 out with -phases", err)
+		}
 	}
 	stopDrawing := d.startDrawing(ctx)
 	defer stopDrawing()

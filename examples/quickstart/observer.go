@@ -29,6 +29,8 @@ type observer struct {
 	rules   *rules.Manager
 	targets chan map[string][]*targetgroup.Group
 	running sync.WaitGroup
+	// outside is the address of leader-observer; empty where it does not run.
+	outside string
 
 	mu    sync.Mutex
 	fired map[alarm]bool
@@ -70,7 +72,7 @@ func newObserver(dir, rulesFile string) (*observer, error) {
 }
 
 func (o *observer) run(rulesFile string) error {
-	cfg, err := config.Load(prometheusYAML(rulesFile, nil), promslog.NewNopLogger())
+	cfg, err := config.Load(prometheusYAML(rulesFile, nil, ""), promslog.NewNopLogger())
 	if err != nil {
 		return fmt.Errorf("scrape configuration: %w", err)
 	}
@@ -103,7 +105,15 @@ func (o *observer) scrape(addresses map[string]string) {
 			Labels:  model.LabelSet{model.InstanceLabel: model.LabelValue(name)},
 		})
 	}
-	o.targets <- map[string][]*targetgroup.Group{jobName: groups}
+	sets := map[string][]*targetgroup.Group{jobName: groups}
+	if o.outside != "" {
+		sets[outsideName] = []*targetgroup.Group{{
+			Source:  outsideName,
+			Targets: []model.LabelSet{{model.AddressLabel: model.LabelValue(o.outside)}},
+			Labels:  model.LabelSet{model.InstanceLabel: outsideName},
+		}}
+	}
+	o.targets <- sets
 }
 
 // query returns the value for each instance.
@@ -178,8 +188,15 @@ func alarmOf(a *rules.Alert) alarm {
 // prometheusYAML is the configuration of this observer, and of a real
 // Prometheus that is to see the same: 1 s between scrapes, 1 s between
 // evaluations.
-func prometheusYAML(rulesFile string, addresses map[string]string) string {
-	y := fmt.Sprintf("global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}\nrule_files: [%q]\nscrape_configs:\n- job_name: %s\n  static_configs:\n", rulesFile, jobName)
+func prometheusYAML(rulesFile string, addresses map[string]string, outside string) string {
+	y := fmt.Sprintf("global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}\nrule_files: [%q]\nscrape_configs:\n", rulesFile)
+	y += "- job_name: " + outsideName + "\n  static_configs:\n"
+	if outside == "" {
+		y += "  - targets: []\n"
+	} else {
+		y += fmt.Sprintf("  - targets: [%q]\n    labels: {instance: %q}\n", outside, outsideName)
+	}
+	y += "- job_name: " + jobName + "\n  static_configs:\n"
 	if len(addresses) == 0 {
 		return y + "  - targets: []\n"
 	}

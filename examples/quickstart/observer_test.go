@@ -76,7 +76,7 @@ func TestObserverScrapesTargetsAndEvaluatesTheGeneratedRules(t *testing.T) {
 }
 
 func TestPrometheusConfigurationNamesTargetsAndRules(t *testing.T) {
-	cfg, err := config.Load(prometheusYAML("/tmp/rules.yml", map[string]string{"replica-2": "127.0.0.1:2", "replica-1": "127.0.0.1:1"}), promslog.NewNopLogger())
+	cfg, err := config.Load(prometheusYAML("/tmp/rules.yml", map[string]string{"replica-2": "127.0.0.1:2", "replica-1": "127.0.0.1:1"}, "127.0.0.1:3"), promslog.NewNopLogger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,10 +84,13 @@ func TestPrometheusConfigurationNamesTargetsAndRules(t *testing.T) {
 		t.Error(diff)
 	}
 	got := map[string]string{}
-	for _, group := range cfg.ScrapeConfigs[0].ServiceDiscoveryConfigs[0].(discovery.StaticConfig) {
-		got[string(group.Labels[model.InstanceLabel])] = string(group.Targets[0][model.AddressLabel])
+	for _, job := range cfg.ScrapeConfigs {
+		for _, group := range job.ServiceDiscoveryConfigs[0].(discovery.StaticConfig) {
+			got[job.JobName+" "+string(group.Labels[model.InstanceLabel])] = string(group.Targets[0][model.AddressLabel])
+		}
 	}
-	if diff := cmp.Diff(map[string]string{"replica-1": "127.0.0.1:1", "replica-2": "127.0.0.1:2"}, got); diff != "" {
+	want := map[string]string{"quickstart replica-1": "127.0.0.1:1", "quickstart replica-2": "127.0.0.1:2", "leader-observer leader-observer": "127.0.0.1:3"}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -13,6 +13,8 @@ type phase struct {
 	title string
 	// expect are the alerts that must fire; nothing else may.
 	expect []alarm
+	// outside are those that leader-observer makes possible, where it runs.
+	outside []alarm
 	// act brings the fault about and returns what was seen besides alerts.
 	act func(context.Context, *demo) ([]check, error)
 	// lasts is how long the fault goes on after its alerts have fired here:
@@ -51,8 +53,8 @@ func script(leader, job string) []phase {
 			expect: []alarm{page("LeaseExceeded", job), warn("LowHeadroom", job), warn("NearLease", job), page("WorkAfterLoss", job)},
 			act:    jobTakes(2), cure: usualJobs},
 		{title: "A fourth replica is configured with another etcd",
-			expect: []alarm{page("SplitBrain", leader)},
-			act:    addStray, lasts: othersSee, cure: removeStray},
+			expect: []alarm{page("SplitBrain", leader)}, outside: []alarm{page("Impostor", leader)},
+			act: addStray, lasts: othersSee, cure: removeStray},
 		{title: "Two of three etcd members stop",
 			expect: []alarm{
 				page("BackendErrors", job), warn("BackendErrors", job), warn("JobOverdue", job),
@@ -60,6 +62,9 @@ func script(leader, job string) []phase {
 			},
 			act: stopMembers, lasts: othersSee},
 		{title: "The etcd members are back", act: startMembers, cure: nothing},
+		{title: "The leader is killed, and no other replica campaigns",
+			expect: []alarm{page("NoLeader", leader)}, outside: []alarm{page("Vacant", leader)},
+			act: loseLeader, cure: campaignAgain},
 	}
 }
 
@@ -194,4 +199,50 @@ func startMembers(ctx context.Context, d *demo) ([]check, error) {
 	d.cluster.tell(d.cluster.names(), "member start")
 	leader, err := d.onlyLeader(ctx, "")
 	return []check{seen("%s leads after %.1f s", leader, time.Since(started).Seconds())}, err
+}
+
+// loseLeader leaves no candidate. Of the leader, whose target stays, its own
+// series say only that it led: it may lead on, unseen. That the lock is free is
+// known from outside alone.
+func loseLeader(ctx context.Context, d *demo) ([]check, error) {
+	leader, err := d.onlyLeader(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range d.cluster.names() {
+		if name != leader {
+			d.cluster.tell([]string{name}, "campaign off")
+		}
+	}
+	waiting := fmt.Sprintf("sum(%s{%s=%q}) == 0", catalog.Pending.Name(), lockLabel, d.leader)
+	err = until(ctx, "the other replicas to leave the election", patience, func() (bool, error) {
+		none, err := d.observer.query(ctx, waiting)
+		return len(none) == 1, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	killed := time.Now()
+	if err := d.cluster.kill(leader); err != nil || d.outside == nil {
+		return []check{seen("%s was killed", leader)}, err
+	}
+	free := fmt.Sprintf("max(%s{%s=%q}) == 0", catalog.BackendHeld.Name(), lockLabel, d.leader)
+	err = until(ctx, "leader-observer to see that the lock is free", patience, func() (bool, error) {
+		found, err := d.observer.query(ctx, free)
+		return len(found) == 1, err
+	})
+	return []check{seen("%s was killed, etcd names no holder after %.1f s", leader, time.Since(killed).Seconds())}, err
+}
+
+func campaignAgain(ctx context.Context, d *demo) error {
+	for _, name := range d.cluster.names() {
+		if d.cluster.state(name) == "killed" {
+			if err := d.cluster.start(name); err != nil {
+				return err
+			}
+		} else {
+			d.cluster.tell([]string{name}, "campaign on")
+		}
+	}
+	return d.allUp(ctx)
 }

@@ -52,13 +52,18 @@ func (l *launcher) launch(variable, value, log string, attr *syscall.SysProcAttr
 	if err != nil {
 		return nil, err
 	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), variable+"="+value)
+	return l.run(cmd, log, attr)
+}
+
+// run starts a program in the same way.
+func (l *launcher) run(cmd *exec.Cmd, log string, attr *syscall.SysProcAttr) (*process, error) {
 	stderr, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer stderr.Close()
-	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), variable+"="+value)
 	cmd.Stderr = stderr
 	cmd.SysProcAttr = attr
 	stdin, err := cmd.StdinPipe()
@@ -68,7 +73,7 @@ func (l *launcher) launch(variable, value, log string, attr *syscall.SysProcAttr
 	started := make(chan error)
 	l.start <- func() { started <- cmd.Start() }
 	if err := <-started; err != nil {
-		return nil, fmt.Errorf("start %s: %w", filepath.Base(self), err)
+		return nil, fmt.Errorf("start %s: %w", filepath.Base(cmd.Path), err)
 	}
 	p := &process{cmd: cmd, stdin: stdin, ended: make(chan struct{})}
 	go func() {

@@ -85,6 +85,8 @@ type replica struct {
 	report  *instrument.Election
 
 	mu    sync.Mutex
+	aloof bool // stays out of the election
+	leave context.CancelFunc
 	share float64 // of its lease that the next job takes; negative: no jobs
 }
 
@@ -112,10 +114,27 @@ func (r *replica) run(ctx context.Context, cancel context.CancelFunc) error {
 func (r *replica) lead(ctx context.Context, client *clientv3.Client) {
 	elector := etcdlock.NewElection(client, leaderLock, r.name, leaderLease)
 	for wait(ctx, 0) {
-		err := r.leading.Run(ctx, elector, settle)
+		campaign, stop := r.campaign(ctx)
+		err := r.leading.Run(campaign, elector, settle)
+		stop()
 		if err != nil && !wait(ctx, time.Second) {
 			return
 		}
+	}
+}
+
+// campaign waits until the replica may campaign, and returns a context that
+// ends when it may not any more.
+func (r *replica) campaign(ctx context.Context) (context.Context, context.CancelFunc) {
+	for {
+		r.mu.Lock()
+		if !r.aloof || ctx.Err() != nil {
+			defer r.mu.Unlock()
+			ctx, r.leave = context.WithCancel(ctx)
+			return ctx, r.leave
+		}
+		r.mu.Unlock()
+		wait(ctx, 100*time.Millisecond)
 	}
 }
 
@@ -187,13 +206,21 @@ func (r *replica) command(words []string) error {
 		r.share = share
 		r.mu.Unlock()
 		return err
+	case len(words) == 2 && words[0] == "campaign" && (words[1] == "off" || words[1] == "on"):
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.aloof = words[1] == "off"
+		if r.aloof && r.leave != nil {
+			r.leave()
+		}
+		return nil
 	case len(words) == 2 && words[0] == "member" && words[1] == "start":
 		return r.member.start()
 	case len(words) == 2 && words[0] == "member" && words[1] == "stop":
 		r.member.stop()
 		return nil
 	default:
-		return errors.New("want: job SHARE, member start or member stop")
+		return errors.New("want: job SHARE, campaign on or off, member start or stop")
 	}
 }
 

@@ -9,8 +9,12 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
-// jobName is what the replicas are scraped as.
-const jobName = "quickstart"
+// jobName is what the replicas are scraped as, and outsideName what
+// leader-observer is.
+const (
+	jobName     = "quickstart"
+	outsideName = "leader-observer"
+)
 
 // keyID names the key of the label hashes.
 const keyID = "demo"
@@ -50,6 +54,12 @@ func demoAlerts() alerts.Config {
 	// It tells of an overlap once the terms have ended: of the split brain in the
 	// middle of another phase.
 	a.Overlap.Enabled = false
+	// What leader-observer sees, where it runs.
+	a.Vacant.For, a.Vacant.Lookback = seconds(3), seconds(60)
+	a.Impostor.For, a.Impostor.KeepFiringFor, a.Impostor.Lookback = seconds(3), seconds(3), seconds(60)
+	// It takes an answer for current for a quarter of a minute: the outage is over
+	// sooner on a fast machine, and later on a slow one.
+	a.ObserverBlind.Enabled = false
 	a.NoStandby.For, a.NoStandby.Lookback, a.NoStandby.Interval = seconds(20), seconds(60), 0
 	a.AttemptStuck.Patience, a.AttemptStuck.Lookback, a.AttemptStuck.Interval = seconds(60), seconds(120), 0
 
@@ -85,7 +95,7 @@ func demoAlerts() alerts.Config {
 	m.Critical.For, m.Critical.Lookback = seconds(20), seconds(60)
 	m.Warning.For, m.Warning.Lookback = seconds(20), seconds(60)
 	a.LockVanished.For, a.LockVanished.Lookback = seconds(20), seconds(60)
-	a.ScrapeFailing.For, a.ScrapeFailing.KeepFiringFor, a.ScrapeFailing.Lookback = seconds(20), seconds(3), seconds(60)
+	a.ScrapeFailing.For, a.ScrapeFailing.KeepFiringFor, a.ScrapeFailing.Lookback = seconds(30), seconds(3), seconds(60)
 	a.RedactionKeyMismatch.For, a.RedactionKeyMismatch.KeepFiringFor = seconds(20), seconds(3)
 	a.LabelOverflow.Window, a.LabelOverflow.For = seconds(20), seconds(5)
 	return c

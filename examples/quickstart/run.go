@@ -25,6 +25,9 @@ func (d *demo) play(ctx context.Context, chosen map[int]bool) (bool, error) {
 		}
 		d.screen.say("[%d/%d] %s", i+1, len(phases), p.title)
 		d.setPhase(fmt.Sprintf("[%d/%d] %s", i+1, len(phases), p.title))
+		if d.outside != nil {
+			p.expect = append(p.expect, p.outside...)
+		}
 		d.screen.say("      expected  %s", d.locks.describe(p.expect))
 		begin := time.Now()
 		v, err := d.perform(ctx, p)

@@ -60,7 +60,8 @@ func TestPhasesAreChosenByNumber(t *testing.T) {
 		"7,8":      {7: true, 8: true},
 		"8":        nil,
 		"0":        nil,
-		"9":        nil,
+		"9":        {9: true},
+		"10":       nil,
 		"":         nil,
 		"1,second": nil,
 	} {
