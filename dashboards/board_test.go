@@ -104,8 +104,9 @@ func golden(t *testing.T, name string, got []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s, rewrite with go test ./dashboards -update (-want +got):\n%s", name, diff)
+	if !bytes.Equal(want, got) {
+		t.Errorf("%s is not what the code makes%s. If it should be, write the files again: go test ./dashboards -update, then make generate\n(-want +got):\n%s",
+			name, changedPanels(want, got), cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")))
 	}
 }
 
@@ -288,7 +289,8 @@ func TestPanelsOverTimeDrawFewLocks(t *testing.T) {
 				across := slices.Contains(acrossLocks, p.ID) && target.RefID != "Regressed"
 				over := (p.Type == "timeseries" || p.Type == "state-timeline") && !across
 				if got := ranked.MatchString(target.Expr); over && got != (name != "lock") {
-					t.Errorf("%s, panel %q, query %s: limited: %v", name, p.Title, target.RefID, got)
+					t.Errorf("%s, panel %q, query %s: draws few lines: %v; on a dashboard of many locks, wrap a query that has a line for each in q.most or q.least, "+
+						"or list the panel in acrossLocks if it adds them up; on that of one lock, leave nothing out", name, p.Title, target.RefID, got)
 				}
 			}
 		}

@@ -70,7 +70,7 @@ func TestRedIsTroubleAndNothingElse(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(reds)), slices.Sorted(maps.Keys(got))); diff != "" {
-		t.Errorf("panels that can be red (-want +got):\n%s", diff)
+		t.Errorf("panels that can be red (-want +got): if a panel says what is wrong in red, add it to reds with what that is; otherwise choose another colour\n%s", diff)
 	}
 }
 

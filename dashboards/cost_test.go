@@ -72,7 +72,7 @@ func TestDirectQueriesThatReadMoreAreKnown(t *testing.T) {
 		`panel "Works without lock", query A`:                          3,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("want -, got +\n%s", diff)
+		t.Errorf("queries that read more than one series of a lock and replica, and how many (-want +got): read less, or add the query with its price\n%s", diff)
 	}
 }
 

@@ -3,7 +3,9 @@ package dashboards
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/leaderscope/leaderscope/internal/finish"
@@ -95,6 +97,69 @@ func visit(v any, f func(key string, value any)) {
 	case []any:
 		for _, e := range v {
 			visit(e, f)
+		}
+	}
+}
+
+// changedPanels says in which panels two dashboards differ; nothing of what is
+// no dashboard.
+func changedPanels(want, got []byte) string {
+	before, after := panelsByTitle(want), panelsByTitle(got)
+	var all []string
+	for _, title := range slices.Sorted(maps.Keys(after)) {
+		switch old, had := before[title]; {
+		case !had:
+			all = append(all, fmt.Sprintf("panel %q is new", title))
+		case old != after[title]:
+			all = append(all, fmt.Sprintf("panel %q differs", title))
+		}
+	}
+	for _, title := range slices.Sorted(maps.Keys(before)) {
+		if _, has := after[title]; !has {
+			all = append(all, fmt.Sprintf("panel %q is gone", title))
+		}
+	}
+	if all == nil {
+		return ""
+	}
+	return ": " + strings.Join(all, ", ")
+}
+
+// panelsByTitle are the panels of a dashboard but for their places, which move
+// with every panel above them.
+func panelsByTitle(data []byte) map[string]string {
+	var b struct{ Panels []map[string]any }
+	if json.Unmarshal(data, &b) != nil {
+		return nil
+	}
+	all := map[string]string{}
+	for _, p := range b.Panels {
+		if p["type"] == "row" {
+			continue
+		}
+		delete(p, "gridPos")
+		text, _ := json.Marshal(p) // it was JSON
+		all[fmt.Sprint(p["title"])] = string(text)
+	}
+	return all
+}
+
+func TestADifferenceNamesItsPanels(t *testing.T) {
+	board := func(panels string) []byte { return []byte(`{"panels": [` + panels + `]}`) }
+	const kept, moved, changed = `{"title":"a","gridPos":{"y":1}}`, `{"title":"a","gridPos":{"y":9}}`, `{"title":"a","unit":"s"}`
+	cases := map[string]struct {
+		want, got []byte
+		says      string
+	}{
+		"none":               {board(kept), board(kept), ""},
+		"a panel that moved": {board(kept), board(moved), ""},
+		"a panel that differs, one that is new, one that is gone": {
+			board(kept + `,{"title":"c"}`), board(changed + `,{"title":"b"}`), `: panel "a" differs, panel "b" is new, panel "c" is gone`},
+		"what is no dashboard": {[]byte("a: b"), []byte("a: c"), ""},
+	}
+	for name, c := range cases {
+		if got := changedPanels(c.want, c.got); got != c.says {
+			t.Errorf("%s: got %q, want %q", name, got, c.says)
 		}
 	}
 }

@@ -1,48 +1,65 @@
 package dashboards
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"slices"
+	"strconv"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/leaderscope/leaderscope/internal/panel"
 )
 
-func TestEveryPanelHasTheIdThatAlertsLinkTo(t *testing.T) {
-	want := map[string][]int{
-		"overview": {
-			panel.Alerts, panel.Leaderless, panel.Crowded, panel.NearLease, panel.BackendTrouble, panel.Unprotected, panel.Unseen, panel.Leaders, panel.Locks,
-			panel.HolderTimeline, panel.Holders, panel.Transitions,
-			panel.Outcomes, panel.BackendErrors, panel.Waiting,
-			panel.Headroom, panel.LeaseUsage, panel.Overruns, panel.Renewals,
-			panel.Execution, panel.Failures, panel.WorkAfterLoss,
-			panel.Instrumentation,
-		},
-		"lock": {
-			panel.Alerts, panel.Holder, panel.State, panel.LeaseLeft, panel.LastAcquired, panel.Declared, panel.Replicas,
-			panel.HolderTimeline, panel.Endings, panel.AlertTimeline, panel.Scraped, panel.Transitions, panel.FencingToken, panel.FencingChecks, panel.Failover,
-			panel.Outcomes, panel.BackendErrors, panel.Waiting, panel.AcquireDuration,
-			panel.Headroom, panel.LeaseUsage, panel.Overruns, panel.Renewals, panel.RenewalDuration,
-			panel.Execution, panel.Cadence, panel.Working, panel.Failures, panel.WorkAfterLoss,
-			panel.Instrumentation,
-		},
-		"backends": {
-			panel.Alerts, panel.BackendFree, panel.BackendWatched, panel.BackendImpostors, panel.BackendUp, panel.BackendPolling, panel.BackendLocks,
-			panel.BackendTimeline, panel.BackendVacancies, panel.BackendTerms, panel.BackendHandover, panel.BackendRenewAge,
-			panel.BackendReporters,
-		},
+// panelFile is where the numbers of panels are.
+const panelFile = "../internal/panel/panel.go"
+
+// numbered are the panels that have a number there, by it.
+func numbered(t *testing.T) map[int]string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), panelFile, nil, 0)
+	if err != nil {
+		t.Fatal(err)
 	}
-	eachBoard(t, func(t *testing.T, name string, _ Config, out []byte) {
-		var got []int
-		for _, p := range decoded(t, out).Panels {
-			if p.Type != "row" {
-				got = append(got, p.ID)
+	names := map[int]string{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		c, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		for i, v := range c.Values {
+			if literal, ok := v.(*ast.BasicLit); ok && literal.Kind == token.INT {
+				id, _ := strconv.Atoi(literal.Value)
+				if other, taken := names[id]; taken {
+					t.Errorf("%s: %s and %s are both %d; give the newer one the next free number", panelFile, other, c.Names[i].Name, id)
+				}
+				names[id] = c.Names[i].Name
 			}
 		}
-		if diff := cmp.Diff(want[name], got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
+		return true
+	})
+	return names
+}
+
+func TestEveryPanelHasANumberThatAlertsCanLinkTo(t *testing.T) {
+	names := numbered(t)
+	next := slices.Max(slices.Collect(maps.Keys(names))) + 1
+	used := map[int]bool{}
+	eachBoard(t, func(t *testing.T, name string, _ Config, out []byte) {
+		for _, p := range decoded(t, out).Panels {
+			used[p.ID] = true
+			if p.Type != "row" && names[p.ID] == "" {
+				t.Errorf("panel %q of the dashboard %s has the id %d, which has no name in %s; add a constant with the number %d there and use it as the panel's id",
+					p.Title, name, p.ID, panelFile, next)
+			}
 		}
 	})
+	for id, name := range names {
+		if !used[id] {
+			t.Errorf("%s: no dashboard shows panel.%s; list its function in a row, in the file of dashboards that has that row", panelFile, name)
+		}
+	}
 }
 
 // An id is in every alert that was sent: it never comes to mean another panel.
@@ -58,6 +75,11 @@ func TestIdsNeverChange(t *testing.T) {
 		39: panel.BackendUp, 40: panel.BackendWatched, 41: panel.BackendFree, 42: panel.BackendLocks, 43: panel.BackendTimeline,
 		44: panel.BackendVacancies, 45: panel.BackendHandover, 46: panel.BackendTerms, 47: panel.BackendRenewAge, 48: panel.BackendPolling,
 		49: panel.BackendImpostors, 50: panel.BackendReporters, 51: panel.FencingChecks,
+	}
+	for id, name := range numbered(t) {
+		if id >= len(ids) || ids[id] == 0 {
+			t.Errorf("panel.%s is new: add \"%d: panel.%s\" to the list of this test, so that its number stays", name, id, name)
+		}
 	}
 	for want, got := range ids {
 		if want != got && got != 0 {

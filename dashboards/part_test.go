@@ -82,7 +82,7 @@ func TestEveryPanelOfAPartIsKnown(t *testing.T) {
 			for _, target := range p.Targets {
 				says := p.expr(partRef) != ""
 				if ranked.MatchString(target.Expr) && !says && target.RefID != "Regressed" {
-					t.Errorf("panel %q, query %s leaves something out and does not say so", p.Title, target.RefID)
+					t.Errorf("panel %q, query %s leaves something out and does not say so: wrap the panel in q.highest or q.lowest", p.Title, target.RefID)
 				}
 			}
 			_, known := parts[p.ID]
