@@ -96,6 +96,7 @@ func agree(t *testing.T, a *actor) {
 	for metric, want := range map[*catalog.Metric]float64{
 		catalog.Acquired: number(leads)(told), catalog.TermsEnded: number(over)(told), catalog.ExecutionDuration: number(over)(told),
 		catalog.ExecutionFailures: number(refused)(told), catalog.FencingToken: token(told), catalog.FencingTokenRegressions: 0,
+		catalog.FencingChecks: number(wrote)(told) + number(refused)(told),
 	} {
 		if got := shown.Of(metric.Name()); got != want {
 			t.Errorf("%s: %s is %v, told %v", a.Name, metric.Name(), got, want)

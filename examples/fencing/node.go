@@ -19,6 +19,7 @@ import (
 	"github.com/leaderscope/leaderscope/exporter/prom"
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/etcdlock"
+	"github.com/leaderscope/leaderscope/instrument/fence"
 )
 
 const (
@@ -82,9 +83,9 @@ func runNode(ctx context.Context, args []string) error {
 	fmt.Println("is there,", address)
 
 	events := json.NewEncoder(os.Stdout)
+	writer := m.Election(lockName, instrument.Hold(), instrument.LeaseDuration(lease), instrument.Backend("etcd"))
 	n := &node{
-		name: args[0], client: client, ledger: newLedger(client),
-		writer: m.Election(lockName, instrument.Hold(), instrument.LeaseDuration(lease), instrument.Backend("etcd")),
+		name: args[0], client: client, ledger: newLedger(client, writer), writer: writer,
 		tell:   func(e event) { _ = events.Encode(e) }, // without a reader the node ends
 		before: suspendOnce(args[2:]),
 	}
@@ -101,9 +102,6 @@ func connect(etcd string) (*clientv3.Client, error) {
 
 // run campaigns, writes while it leads, and campaigns again, until ctx ends.
 func (n *node) run(ctx context.Context) {
-	for ctx.Err() == nil && n.ledger.open(ctx) != nil {
-		stage.Wait(ctx, every) // the backend is away
-	}
 	elector := etcdlock.NewElection(n.client, "/"+lockName+"/leader", n.name, lease)
 	for ctx.Err() == nil {
 		var end time.Time // of the lease
@@ -115,7 +113,7 @@ func (n *node) run(ctx context.Context) {
 		if end.IsZero() {
 			n.tally.Missed(n.writer.Label())
 		} else {
-			n.tally.Ran(n.writer.Label(), errors.Is(err, errStale))
+			n.tally.Ran(n.writer.Label(), errors.Is(err, fence.ErrStale))
 			n.tell(event{Kind: over, Late: time.Since(end).Seconds()})
 		}
 		stage.Wait(ctx, every)
@@ -131,7 +129,7 @@ func (n *node) write(ctx context.Context, term *instrument.Term) error {
 		n.before(number)
 		err := n.append(ctx, token, number)
 		switch {
-		case errors.Is(err, errStale):
+		case errors.Is(err, fence.ErrStale):
 			n.tell(event{Kind: refused, Token: token, Number: number, Text: err.Error(), Late: time.Since(leaseEnd(term)).Seconds()})
 			return err
 		case err != nil:

@@ -65,7 +65,7 @@ func newDirector() (*director, error) {
 	if err != nil {
 		return nil, errors.Join(err, server.Close())
 	}
-	return &director{server: server, client: client, ledger: newLedger(client)}, nil
+	return &director{server: server, client: client, ledger: newLedger(client, nil)}, nil
 }
 
 // close ends all nodes and removes what was stored.
@@ -186,8 +186,8 @@ func (d *director) report(ctx context.Context, paused, other *actor) error {
 		return err
 	}
 	fmt.Printf("\nThe ledger has %d entries, %d of them out of turn.\n\n", len(entries), violations(entries))
-	fmt.Printf("%-40s %21s %21s\n", "", paused.Name, other.Name)
-	fmt.Printf("%-40s %21s %21s\n", "", "metric (counted)", "metric (counted)")
+	fmt.Printf("%-46s %21s %21s\n", "", paused.Name, other.Name)
+	fmt.Printf("%-46s %21s %21s\n", "", "metric (counted)", "metric (counted)")
 	var cells [2][]string
 	for i, a := range []*actor{paused, other} {
 		shown, err := a.Metrics(ctx)
@@ -195,7 +195,7 @@ func (d *director) report(ctx context.Context, paused, other *actor) error {
 			return err
 		}
 		for _, row := range rows {
-			cell := short(shown.Of(row.metric.Name()))
+			cell := short(shown.Of(row.metric.Name(), row.labels...))
 			if row.counted != nil {
 				cell += fmt.Sprintf(" (%v)", short(row.counted(a.history())))
 			}
@@ -203,26 +203,38 @@ func (d *director) report(ctx context.Context, paused, other *actor) error {
 		}
 	}
 	for i, row := range rows {
-		fmt.Printf("%-40s %21s %21s\n", row.metric.Name(), cells[0][i], cells[1][i])
+		fmt.Printf("%-46s %21s %21s\n", row.name(), cells[0][i], cells[1][i])
 	}
 	return nil
 }
 
 // rows are what the show is about; counted is nil where a node has nothing to
 // count.
-var rows = []struct {
+var rows = []shownRow{
+	{catalog.Acquired, nil, number(leads)},
+	{catalog.FencingToken, nil, token},
+	{catalog.FencingChecks, []string{"result", catalog.FencingAdmitted.String()}, number(wrote)},
+	{catalog.FencingChecks, []string{"result", catalog.FencingStale.String()}, number(refused)},
+	{catalog.FencingHighestToken, nil, nil},
+	{catalog.Active, nil, nil},
+	{catalog.Running, nil, nil},
+	{catalog.TermsEnded, nil, number(over)},
+	{catalog.LeaseOverruns, nil, number(refused)},
+	{catalog.ExecutionFailures, nil, number(refused)},
+	{catalog.WorkAfterLoss, nil, late},
+}
+
+type shownRow struct {
 	metric  *catalog.Metric
+	labels  []string
 	counted func([]event) float64
-}{
-	{catalog.Acquired, number(leads)},
-	{catalog.FencingToken, token},
-	{catalog.Active, nil},
-	{catalog.Running, nil},
-	{catalog.TermsEnded, number(over)},
-	{catalog.LeaseOverruns, number(refused)},
-	{catalog.ExecutionFailures, number(refused)},
-	{catalog.WorkAfterLoss, late},
-	{catalog.FencingTokenRegressions, nil},
+}
+
+func (r shownRow) name() string {
+	if r.labels == nil {
+		return r.metric.Name()
+	}
+	return fmt.Sprintf("%s{%s=%q}", r.metric.Name(), r.labels[0], r.labels[1])
 }
 
 func number(kind string) func([]event) float64 {
