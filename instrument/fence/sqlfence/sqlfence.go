@@ -51,20 +51,20 @@ type dialect struct {
 
 var of = [...]dialect{
 	Postgres: {
-		schema: `CREATE TABLE IF NOT EXISTS leader_fencing_tokens (name text PRIMARY KEY, token numeric(20) NOT NULL)`,
-		check: `INSERT INTO leader_fencing_tokens AS t (name, token) VALUES ($1, CAST(CAST($2 AS text) AS numeric(20)))
+		schema: `CREATE TABLE IF NOT EXISTS fencing_tokens (name text PRIMARY KEY, token numeric(20) NOT NULL)`,
+		check: `INSERT INTO fencing_tokens AS t (name, token) VALUES ($1, CAST(CAST($2 AS text) AS numeric(20)))
 ON CONFLICT (name) DO UPDATE SET token = GREATEST(t.token, EXCLUDED.token) RETURNING CAST(token AS text)`,
 		highest: returned,
 	},
 	MySQL: {
-		schema: `CREATE TABLE IF NOT EXISTS leader_fencing_tokens (name varbinary(255) PRIMARY KEY, token bigint unsigned NOT NULL)`,
-		check: `INSERT INTO leader_fencing_tokens (name, token) VALUES (?, LAST_INSERT_ID(CAST(? AS UNSIGNED)))
+		schema: `CREATE TABLE IF NOT EXISTS fencing_tokens (name varbinary(255) PRIMARY KEY, token bigint unsigned NOT NULL)`,
+		check: `INSERT INTO fencing_tokens (name, token) VALUES (?, LAST_INSERT_ID(CAST(? AS UNSIGNED)))
 ON DUPLICATE KEY UPDATE token = LAST_INSERT_ID(GREATEST(token, VALUES(token)))`,
 		highest: inserted,
 	},
 	SQLite: {
-		schema: `CREATE TABLE IF NOT EXISTS leader_fencing_tokens (name text PRIMARY KEY, token text NOT NULL)`,
-		check: `INSERT INTO leader_fencing_tokens (name, token) VALUES (?, ?)
+		schema: `CREATE TABLE IF NOT EXISTS fencing_tokens (name text PRIMARY KEY, token text NOT NULL)`,
+		check: `INSERT INTO fencing_tokens (name, token) VALUES (?, ?)
 ON CONFLICT (name) DO UPDATE SET token = max(token, excluded.token) RETURNING token`,
 		width:   20,
 		highest: returned,

@@ -201,7 +201,7 @@ func TestNothingPrintsTheNameOfTheRow(t *testing.T) {
 
 func TestEachDialectHasASchema(t *testing.T) {
 	for d := range sqlfence.SQLite + 1 {
-		if !strings.HasPrefix(sqlfence.Schema(d), "CREATE TABLE IF NOT EXISTS leader_fencing_tokens (name ") {
+		if !strings.HasPrefix(sqlfence.Schema(d), "CREATE TABLE IF NOT EXISTS fencing_tokens (name ") {
 			t.Errorf("dialect %d: %q", d, sqlfence.Schema(d))
 		}
 	}
