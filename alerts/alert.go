@@ -33,6 +33,9 @@ type about struct {
 	fires string
 	// note is the comment on its section of the configuration.
 	note string
+	// ofStore: the series are of a store, whose job and namespace need not be
+	// those of the replicas.
+	ofStore bool
 }
 
 // each visits the alerts in the order of the rules file, with their keys.

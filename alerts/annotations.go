@@ -35,6 +35,9 @@ func (b builder) annotations(d draft) map[string]string {
 	case b.about.PerJob:
 		uid = b.DashboardUID
 	}
+	if b.about.ofStore { // its dashboard shows the replicas too
+		labels = slices.DeleteFunc(slices.Clone(labels), func(l string) bool { return l == "job" || l == "namespace" })
+	}
 	if uid != "" {
 		// A path means nothing to the reader of a mail.
 		if b.DashboardBaseURL != "" {

@@ -300,3 +300,22 @@ func rulesOf(t *testing.T, c Config) []Rule {
 	}
 	return rules
 }
+
+// A store may be a job of its own: with it chosen, the dashboard would hide the
+// replicas whose write was refused.
+func TestALinkFromAStoreChoosesTheLockAndNotTheStoresJob(t *testing.T) {
+	c := Default()
+	c.DashboardBaseURL = "https://grafana.example"
+	urls := map[string]string{}
+	for _, r := range rulesOf(t, c) {
+		urls[r.Name] = r.Annotations["dashboard_url"]
+	}
+	const lock = "{{ with $labels.lock_name }}&var-lock_name={{ . | urlquery }}{{ end }}"
+	const cluster = "{{ with $labels.cluster }}&var-cluster={{ . | urlquery }}{{ end }}"
+	if got, want := urls[Prefix+"StaleWrite"], "https://grafana.example/d/leaderscope-lock?viewPanel=51"+cluster+lock; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := urls[Prefix+"TokenRegressed"]; !strings.Contains(got, "&var-job=") {
+		t.Errorf("an alert of replicas does not choose their job: %s", got)
+	}
+}

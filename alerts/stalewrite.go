@@ -20,7 +20,7 @@ type StaleWrite struct {
 
 func (*StaleWrite) about() about {
 	return about{
-		Condition: condition.StaleWrite, id: "Z",
+		Condition: condition.StaleWrite, id: "Z", ofStore: true,
 		fires: "a store refused a write whose fencing token was too old",
 		note:  "A store refused writes whose fencing token was too old.",
 	}

@@ -78,12 +78,13 @@ func (f *Fence) WriteContext(ctx context.Context, ops ...clientv3.Op) (*clientv3
 
 // seen reads the highest token from the answer to a refused write.
 func seen(resp *clientv3.TxnResponse) (uint64, error) {
-	for _, kv := range resp.Responses[0].GetResponseRange().GetKvs() {
-		highest, err := strconv.ParseUint(string(kv.Value), 10, 64)
-		if err != nil {
-			return 0, errors.New("leaderscope: fenced write refused: the key of the highest token holds no number of 20 digits; give the fence a key of its own")
-		}
-		return highest, nil
+	kvs := resp.Responses[0].GetResponseRange().GetKvs()
+	if len(kvs) == 0 {
+		return 0, errors.New("leaderscope: fenced write refused: the answer lacks the highest token")
 	}
-	return 0, errors.New("leaderscope: fenced write refused: the answer lacks the highest token")
+	highest, err := strconv.ParseUint(string(kvs[0].Value), 10, 64)
+	if err != nil {
+		return 0, errors.New("leaderscope: fenced write refused: the key of the highest token holds no number of 20 digits; give the fence a key of its own")
+	}
+	return highest, nil
 }
