@@ -33,8 +33,8 @@ type about struct {
 	fires string
 	// note is the comment on its section of the configuration.
 	note string
-	// ofStore: the series are of a store, whose job and namespace need not be
-	// those of the replicas.
+	// ofStore: the series are of a store, whose job need not be that of the
+	// replicas.
 	ofStore bool
 }
 

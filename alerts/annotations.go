@@ -36,7 +36,7 @@ func (b builder) annotations(d draft) map[string]string {
 		uid = b.DashboardUID
 	}
 	if b.about.ofStore { // its dashboard shows the replicas too
-		labels = slices.DeleteFunc(slices.Clone(labels), func(l string) bool { return l == "job" || l == "namespace" })
+		labels = slices.DeleteFunc(slices.Clone(labels), func(l string) bool { return l == "job" })
 	}
 	if uid != "" {
 		// A path means nothing to the reader of a mail.

@@ -312,7 +312,8 @@ func TestALinkFromAStoreChoosesTheLockAndNotTheStoresJob(t *testing.T) {
 	}
 	const lock = "{{ with $labels.lock_name }}&var-lock_name={{ . | urlquery }}{{ end }}"
 	const cluster = "{{ with $labels.cluster }}&var-cluster={{ . | urlquery }}{{ end }}"
-	if got, want := urls[Prefix+"StaleWrite"], "https://grafana.example/d/leaderscope-lock?viewPanel=51"+cluster+lock; got != want {
+	const namespace = "{{ with $labels.namespace }}&var-namespace={{ . | urlquery }}{{ end }}"
+	if got, want := urls[Prefix+"StaleWrite"], "https://grafana.example/d/leaderscope-lock?viewPanel=51"+cluster+namespace+lock; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if got := urls[Prefix+"TokenRegressed"]; !strings.Contains(got, "&var-job=") {

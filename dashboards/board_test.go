@@ -212,8 +212,8 @@ func TestEverySelectorHeedsTheChosenLocks(t *testing.T) {
 					if l == catalog.LockName.Name() && !(known && m.PerLock()) && !strings.Contains(s.Name, ":") {
 						continue
 					}
-					if ofStores := m == catalog.FencingChecks || m == catalog.FencingHighestToken; ofStores && (l == "job" || l == "namespace") {
-						continue // a store may be another job, elsewhere
+					if ofStores := m == catalog.FencingChecks || m == catalog.FencingHighestToken; ofStores && l == "job" {
+						continue // a store may be another job
 					}
 					if !slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool { return m.Name == l && m.Value == "$"+l }) {
 						t.Errorf("%s: %s ignores $%s", where, s.Name, l)

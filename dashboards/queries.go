@@ -107,11 +107,11 @@ func (q queries) scoped() (queries, error) {
 }
 
 // stores sees what guards say of the locks: a store may be another job than the
-// replicas, in another namespace, and shares with them the label of the lock.
+// replicas, and shares with them the label of the lock.
 func (q queries) stores() query.Scope {
 	s := q.locks
 	s.Matchers = slices.DeleteFunc(slices.Clone(s.Matchers), func(m query.Matcher) bool {
-		return m == q.chosen("job") || m == q.chosen("namespace")
+		return m == q.chosen("job")
 	})
 	return s
 }
