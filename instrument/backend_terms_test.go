@@ -50,7 +50,7 @@ func TestTermsOfTheBackendAreCountedByWhatEachLookTells(t *testing.T) {
 			e.ObserveBackend(lease("c", 10*s))
 		}, electtest.Series{
 			of("leader_backend_held"): 1, `leader_backend_holder_info{backend="b",holder="c"}`: 1, of("leader_backend_lease_duration_seconds"): 10,
-			of("leader_backend_terms_total"): 2, of("leader_backend_vacant_seconds_total"): 25 + 2 + 30,
+			of("leader_backend_terms_total"): 2, of("leader_backend_vacant_seconds_total"): 25 + 30 + 30,
 			of("leader_backend_handover_seconds_count"): 1, of("leader_backend_handover_seconds_sum"): 32,
 			of("leader_backend_up"): 1, of("leader_backend_poll_interval_seconds"): 30,
 		}},

@@ -141,6 +141,41 @@ func TestAWinTellsTheTermThatItsLeaseHadEnded(t *testing.T) {
 	})
 }
 
+// That a lock is gone is told also after its lease has ended, by whichever call
+// says it, and whether or not anybody noticed the end.
+func TestALossAfterTheLeaseHadEndedIsTold(t *testing.T) {
+	lost := func(context.Context) error { return instrument.ErrContended }
+	for name, say := range map[string]func(term *instrument.Term){
+		"by a renewal on demand":   func(term *instrument.Term) { _ = term.Renew(context.Background()) },
+		"by a reported renewal":    func(term *instrument.Term) { term.Sink().RenewalFailed(instrument.ErrLost) },
+		"by a reported loss":       func(term *instrument.Term) { term.Sink().Lost(nil) },
+		"by a release":             func(term *instrument.Term) { _ = term.Release(context.Background()) },
+		"by two of them at a time": func(term *instrument.Term) { _ = term.Renew(context.Background()); term.Sink().Lost(nil) },
+	} {
+		eitherWay(t, name, func(t *testing.T, m *instrument.Middleware, look func()) {
+			e := m.Election("x", instrument.LeaseDuration(10*s))
+			watching := make(chan struct{})
+			term := acquire(t, e, electtest.Wins(instrument.NewLease(lost, instrument.RenewWith(lost), instrument.WatchWith(func(ctx context.Context, _ instrument.Sink) {
+				<-ctx.Done()
+				close(watching)
+			}))))
+			ctx := term.Context()
+			time.Sleep(25 * s)
+			look()
+			if ctx.Err() != nil {
+				t.Errorf("told %v before", context.Cause(ctx))
+			}
+			say(term)
+			synctest.Wait()
+			if cause := context.Cause(ctx); !errors.Is(cause, instrument.ErrLost) && !errors.Is(cause, instrument.ErrReleased) {
+				t.Errorf("told %v", cause)
+			}
+			<-watching
+			expect(t, m, "x", "after", electtest.Series{"leader_active": 0, "leader_acquired_total": 1, `leader_terms_ended_total{cause="expired"}`: 1})
+		})
+	}
+}
+
 func TestATermThatIsRevivedIsStillWatched(t *testing.T) {
 	eitherWay(t, "a loss", func(t *testing.T, m *instrument.Middleware, look func()) {
 		lost, end := make(chan struct{}), time.Now().Add(10*s)

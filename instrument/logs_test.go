@@ -116,7 +116,7 @@ func TestTheLogSaysInOrderWhatTheSeriesCount(t *testing.T) {
 	bubble(t, "a lease that was over when it was won is gained before it is lost", func(t *testing.T) {
 		_, e, says := logged(t)
 		term := acquire(t, e, electtest.Wins(instrument.NewLease(nil, instrument.ExpiryFrom(in(-10*s)))))
-		says(gained, `level=WARN msg="leadership lost" lock_name=x cause=expired held=-10s`)
+		says(gained, `level=WARN msg="leadership lost" lock_name=x cause=expired held=0s`)
 		_ = term
 	})
 	bubble(t, "an overrun of a process that hangs, when it is seen", func(t *testing.T) {

@@ -225,7 +225,7 @@ func (t *modelTerm) finish(cause string, at, late time.Duration) {
 
 func (t *modelTerm) executed(d time.Duration) {
 	t.l.series["leader_execution_duration_seconds_count"]++
-	t.l.series["leader_execution_duration_seconds_sum"] += d.Seconds()
+	t.l.series["leader_execution_duration_seconds_sum"] += max(d, 0).Seconds()
 }
 
 func (t *modelTerm) used(now time.Duration) {
@@ -489,6 +489,9 @@ func (w *world) renewalFails() {
 	}
 	err := rapid.SampledFrom([]error{errBackend, context.DeadlineExceeded, instrument.ErrLost}).Draw(w.rt, "error")
 	result := map[error]string{errBackend: "error", context.DeadlineExceeded: "timeout", instrument.ErrLost: "lost"}[err]
+	if t.over && result == "lost" {
+		w.lost(t, "lost", true)
+	}
 	if !t.over {
 		t.managed, t.renewable = true, true
 		t.ranOver(w.now)

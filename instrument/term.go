@@ -260,16 +260,13 @@ func (t *Term) renewed(ctx context.Context, r lock.Renewal, err error) {
 		t.logGained()
 	}
 	t.e.unlock(ctx)
-	if !recorded {
-		return
-	}
-	if r.Result != catalog.RenewalOK {
+	if recorded && r.Result != catalog.RenewalOK {
 		t.e.m.logRenewalFailed(t, r.Result)
 	}
 	switch {
 	case ended:
 		t.finish(&lossError{err})
-	case t.e.set.stopAtLeaseEnd: // a renewal that failed may have made the end known, too
+	case recorded && t.e.set.stopAtLeaseEnd: // a renewal that failed may have made the end known, too
 		t.scheduleStop()
 	}
 }

@@ -50,13 +50,13 @@ func (s *State) Blind(t *Term, now Instant) {
 }
 
 // Renewed records a renewal, whose result may say that the lock is gone. It
-// reports whether it was recorded and whether the term ended by it; a term
-// that had ended before records nothing.
+// reports whether it was recorded and whether the term ended by it, which its
+// owner has to be told; a term that had ended before records nothing.
 func (s *State) Renewed(t *Term, r Renewal) (recorded, ended bool) {
 	s.forgetsIfRetired(t)
 	s.settle(t, r.Now)
 	if (t.ended || t.Stopped() != 0) && !s.revive(t, r) {
-		return false, false
+		return false, r.Result == catalog.RenewalLost && s.lostLate(t, r.Now)
 	}
 	t.renewed, t.renewable = true, true
 	switch {
@@ -66,6 +66,9 @@ func (s *State) Renewed(t *Term, r Renewal) (recorded, ended bool) {
 		s.renewalObserved(t)
 	}
 	s.settle(t, r.Now)
+	if t.ended && !s.revive(t, r) { // the end that became known had passed
+		return false, r.Result == catalog.RenewalLost && s.lostLate(t, r.Now)
+	}
 	if t.recorded {
 		counts := s.rareCounters()
 		counts.renewals[r.Result]++
@@ -181,9 +184,7 @@ const (
 func (s *State) Lost(t *Term, now Instant, how Loss) (ended bool) {
 	s.forgetsIfRetired(t)
 	s.settle(t, now)
-	if t.lapsed && t.Stop(now) { // counted already, and to be told
-		t.lapsed = false
-		s.unlinkIdle(t)
+	if s.lostLate(t, now) {
 		return true
 	}
 	if t.ended || t.Stopped() != 0 {
@@ -199,6 +200,17 @@ func (s *State) Lost(t *Term, now Instant, how Loss) (ended bool) {
 		cause = catalog.GaveUp
 	}
 	s.close(t, now, cause, runs && how != Gone && how != StoppedAndGone)
+	return true
+}
+
+// lostLate takes the word that a term is lost which its lease had ended before:
+// that is counted already, and its owner has to be told.
+func (s *State) lostLate(t *Term, now Instant) bool {
+	if !t.lapsed || !t.Stop(now) {
+		return false
+	}
+	t.lapsed = false
+	s.unlinkIdle(t)
 	return true
 }
 

@@ -61,12 +61,32 @@ var renewals = []scenario{
 		22s renew a ok end=39s asked => recorded left=18s renewed=ok:3 used=2/0.15
 		23s renew a ok end=41s asked => recorded a.end=41s expiry=41 renewed=ok:4 used=3/0.3
 	`},
+	{"a renewal that finds a lock lost whose lease had ended is told, and revives nothing any more", Params{Lease: lease}, `
+		10s begin => entered lease=30s pending=1
+		10s win a renews owned => a=held a.active=true a.end=40s acquired=1 active=1 expiry=40 left=30s took=1/0 won=10 pending=-
+		71s look-on => a=lapsed a.told=1 ended=40 over=expired:1 a.active=- active=- expiry=- left=-
+		72s renew a lost sent=71s => not-recorded ended a=expired
+		73s renew a lost sent=71s => not-recorded
+		74s renew a ok sent=73s => not-recorded
+	`},
+	{"a held leadership that is left to a lease whose end a renewal makes known too late", Params{Lease: lease, Hold: true, KeepUntilExpiry: true}, `
+		10s begin => entered lease=30s pending=1
+		10s win a may-renew end=40s => a=held a.active=true acquired=1 active=1 took=1/0 won=10 pending=-
+		50s renew a error sent=49s on-demand => not-recorded a=lapsed a.end=40s ended=40 over=expired:1 a.active=- active=-
+		51s renew a lost sent=50s on-demand => not-recorded ended a=expired
+		60s begin => entered pending=1
+		60s win b may-renew end=90s => acquired=2 active=1 b=held b.active=true took=2/0 won=60 pending=-
+		95s renew b lost sent=94s on-demand => not-recorded ended b=expired b.end=1m30s ended=90 over=expired:2 active=- b.active=-
+		96s begin => entered pending=1
+		96s win c may-renew end=98s => acquired=3 active=1 c=held c.active=true took=3/0 won=96 pending=-
+		99s renew c ok sent=99s end=129s on-demand => recorded acquired=4 asked=1/0 c.end=2m9s ended=98 expiry=129 over=expired:3 renewed=ok:1 took=4/0 won=99
+	`},
 	{"only a renewal that succeeded revives a term, and none that was stopped", Params{Lease: lease}, `
 		10s begin => entered lease=30s pending=1
 		10s win a may-renew => a=held a.active=true a.end=40s acquired=1 active=1 expiry=40 left=30s took=1/0 won=10 pending=-
 		70s look-on => a=lapsed ended=40 over=expired:1 a.active=- active=- expiry=- left=-
 		71s renew a error sent=70s => not-recorded
-		72s renew a lost sent=70s => not-recorded
+		72s renew a error sent=70s => not-recorded
 		73s renew a ok sent=73s => recorded a=held a.active=true a.end=1m43s acquired=2 active=1 asked=1/0 expiry=103 left=30s renewed=ok:1 took=2/0 won=73
 		104s begin => entered ended=103 left=-1s overran=1 pending=1 unlogged=1 a.active=- active=-
 		104s win b => ends-a a=expired acquired=3 active=1 b=held b.active=true b.end=2m14s expiry=134 left=30s over=expired:2 ran=1/30 took=3/0 won=104 pending=-

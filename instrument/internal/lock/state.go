@@ -114,7 +114,10 @@ func (s *State) Drain() Totals {
 	return t
 }
 
+// observe adds a value, which is never less than 0: a lease that was over when
+// it was won held for no time.
 func (s *State) observe(d *Distribution, metric *catalog.Metric, v float64) {
+	v = max(v, 0)
 	d.observe(metric, v)
 	if s.Outbox != nil {
 		s.Outbox.add(metric, v)

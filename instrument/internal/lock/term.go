@@ -116,7 +116,7 @@ func (t *Term) Held(now Instant) time.Duration {
 	case stopped != 0:
 		now = stopped
 	}
-	return now.Sub(t.began)
+	return max(now.Sub(t.began), 0)
 }
 
 // Stop ends the holding before the backend is told of a release, so that no

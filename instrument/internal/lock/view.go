@@ -112,11 +112,11 @@ func (s *State) Look(l Look) {
 		seen.view = &view{blind: true}
 	}
 	v := seen.view
+	v.settle(l.Now)
 	if v.missed(&l) {
 		v.terms++
 		v.last.Standing, v.term = Held, termOf(&l)
 	}
-	v.settle(l.Now)
 	switch l.Standing {
 	case Unseen, Unwatched:
 		v.blind, v.watched = true, l.Standing == Unseen
@@ -156,9 +156,9 @@ func (l *Look) isOver() bool { return l.Standing == Held && l.End != 0 && l.End 
 
 // missed reports a look that shows a term which began and ended since the last
 // one, when the lock was vacant: its lease ended after that. From when on it was
-// held is not known, so what is not counted yet up to its end is no vacancy. The
-// same record again is no other term, though its end may be computed a little
-// differently.
+// held is not known, and what was vacancy as far as anybody could know stays
+// so. The same record again is no other term, though its end may be computed a
+// little differently.
 func (v *view) missed(l *Look) bool {
 	if v.last.Standing != Vacant || !l.isOver() || l.End <= v.last.Now {
 		return false

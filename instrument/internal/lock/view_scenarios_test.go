@@ -104,9 +104,9 @@ var views = []scenario{
 		10s sees held by=a end=25s every=30s => v.end=25 v.every=30s v.held=1 v.holder=a v.told=10 v.up=1 v.watched=1
 		40s sees held by=a end=25s every=30s => v.told=40 v.vacant=15s v.held=- v.holder=-
 		50s look-on => v.vacant=25s
-		70s sees held by=b end=65s every=30s => v.end=65 v.terms=1 v.told=70 v.vacant=30s
-		71s look-on => v.vacant=31s
-		80s sees held by=c end=95s every=30s => v.end=95 v.gaps=1/15 v.held=1 v.holder=c v.terms=2 v.told=80 v.vacant=40s
+		70s sees held by=b end=65s every=30s => v.end=65 v.terms=1 v.told=70 v.vacant=45s
+		71s look-on => v.vacant=46s
+		80s sees held by=c end=95s every=30s => v.end=95 v.gaps=1/15 v.held=1 v.holder=c v.terms=2 v.told=80 v.vacant=55s
 	`},
 	{"a term that came and went, whose end was counted already", Params{}, `
 		10s sees vacant every=30s => v.every=30s v.told=10 v.up=1 v.watched=1
@@ -123,10 +123,10 @@ var views = []scenario{
 	{"terms of one holder that came and went are told apart by token or by a lease that is another", Params{}, `
 		10s sees held by=a end=5s length=10s => v.end=5 v.length=10s v.told=10 v.up=1 v.watched=1
 		40s sees held by=a end=5s length=10s => v.told=40 v.vacant=30s
-		50s sees held by=a end=50s length=10s => v.end=50 v.terms=1 v.told=50
-		51s sees held by=a end=50.1s length=10s => v.end=50.1 v.told=51 v.vacant=31s
-		60s sees held by=a end=55s length=10s token=2 => v.end=55 v.token=2 v.told=60 v.vacant=40s
-		70s sees held by=a end=65s length=10s token=3 => v.end=65 v.terms=2 v.token=3 v.told=70 v.vacant=45s
+		50s sees held by=a end=50s length=10s => v.end=50 v.terms=1 v.told=50 v.vacant=40s
+		51s sees held by=a end=50.1s length=10s => v.end=50.1 v.told=51 v.vacant=41s
+		60s sees held by=a end=55s length=10s token=2 => v.end=55 v.token=2 v.told=60 v.vacant=50s
+		70s sees held by=a end=65s length=10s token=3 => v.end=65 v.terms=2 v.token=3 v.told=70 v.vacant=1m0s
 	`},
 	{"time in which the backend cannot be asked is no vacancy", Params{}, `
 		10s sees vacant => v.told=10 v.up=1 v.watched=1
