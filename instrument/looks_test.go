@@ -37,19 +37,20 @@ func drawObservation(rt *rapid.T) observation {
 	}
 	token, counted := uint64(rapid.IntRange(0, 2).Draw(rt, "token")), rapid.Bool().Draw(rt, "counted")
 	length := draw(rt, "length", 0, 8*s)
-	state := instrument.BackendState(rapid.IntRange(0, 3).Draw(rt, "state"))
+	state := draw(rt, "state", instrument.BackendHeld, instrument.BackendHeld, instrument.BackendVacant, instrument.BackendUnknown, instrument.BackendUnwatched)
 	holder := draw(rt, "holder", "", "a", "b")
 	valid := draw(rt, "valid", 0, 6*s)
 	cause := draw(rt, "cause", nil, instrument.ErrGaveUp, instrument.ErrReleased)
+	view := func(e *instrument.Election, now time.Time) {
+		e.ObserveBackend(instrument.BackendView{State: state, Holder: holder, Token: token, Counted: counted, Expiry: end(now), Granted: length, ValidFor: valid})
+	}
 	return observation{
-		tell: draw(rt, "what", func(e *instrument.Election, now time.Time) {
+		tell: draw(rt, "what", view, view, view, func(e *instrument.Election, now time.Time) {
 			e.ObserveLeading(instrument.Leadership{Token: token, Fenced: counted, Expiry: end(now), Granted: length})
 		}, func(e *instrument.Election, _ time.Time) {
 			e.ObserveNotLeading(cause)
 		}, func(e *instrument.Election, _ time.Time) {
 			e.ObserveUnknown(errBackend)
-		}, func(e *instrument.Election, now time.Time) {
-			e.ObserveBackend(instrument.BackendView{State: state, Holder: holder, Token: token, Counted: counted, Expiry: end(now), Granted: length, ValidFor: valid})
 		}),
 		wait: time.Duration(rapid.IntRange(0, 20).Draw(rt, "wait")) * s,
 	}
