@@ -287,6 +287,23 @@ func TestLateLooksOfAnObservedLock(t *testing.T) {
 		e.ObserveLeading(instrument.Leadership{Expiry: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)})
 		expect(t, m, "x", "later", electtest.Series{"leader_active": 1, "leader_lease_overruns_total": 0})
 	})
+	bubble(t, "an old row of the term before", func(t *testing.T) {
+		m := newMiddleware(t)
+		e := m.Election("x", instrument.Hold())
+		saw := func(token uint64, left time.Duration) {
+			e.ObserveLeading(instrument.Leadership{Token: token, Fenced: true, Expiry: time.Now().Add(left)})
+		}
+		saw(7, 10*s)
+		saw(8, 20*s)
+		saw(7, -s)
+		expect(t, m, "x", "late", electtest.Series{"leader_active": 1, "leader_acquired_total": 2, `leader_terms_ended_total{cause="lost"}`: 1,
+			"leader_fencing_token": 8, "leader_fencing_token_regressions_total": 0, "leader_lease_headroom_seconds": 20})
+		saw(7, 30*s)
+		expect(t, m, "x", "a lower token that leads", electtest.Series{"leader_active": 1, "leader_acquired_total": 3, `leader_terms_ended_total{cause="lost"}`: 2,
+			"leader_fencing_token": 7, "leader_fencing_token_regressions_total": 1, "leader_lease_headroom_seconds": 30})
+		saw(9, -s)
+		expect(t, m, "x", "a later term that has ended", electtest.Series{"leader_active": 0, "leader_acquired_total": 3, `leader_terms_ended_total{cause="lost"}`: 3})
+	})
 	bubble(t, "led past the end that was known", func(t *testing.T) {
 		m := newMiddleware(t)
 		e := m.Election("x", instrument.Hold())

@@ -17,7 +17,8 @@ import (
 // Leadership says only that it does.
 type Leadership struct {
 	// Token is the fencing token of the term if Fenced. Another token than
-	// before is another term, which began and ended the one before unseen.
+	// before is another term, which began and ended the one before unseen; a
+	// lower one whose lease has ended is an old look, and changes nothing.
 	Token  uint64
 	Fenced bool
 	// Expiry is the end of the lease; zero means unknown. A shorter one than
@@ -41,13 +42,17 @@ func (e *Election) ObserveLeading(l Leadership) {
 	seen.turn.Lock()
 	defer seen.turn.Unlock()
 	t := e.looked()
+	o := e.m.seen(l)
+	over := o.End != 0 && o.End <= o.Now // what was seen may be old
 	if t != nil && l.Fenced && t.differs(l.Token) {
+		if over && t.follows(l.Token) {
+			return
+		}
 		t.lost(ErrSessionLost)
 		t = nil
 	}
-	o := e.m.seen(l)
 	if t == nil {
-		if o.End == 0 || o.End > o.Now { // what was seen may be old
+		if !over {
 			e.observedWin(l)
 		}
 		return
@@ -165,6 +170,12 @@ func (t *Term) learnToken(token uint64) {
 func (t *Term) differs(token uint64) bool {
 	known, ok := t.FencingToken()
 	return ok && known != token
+}
+
+// follows reports whether the term's token is higher than that one.
+func (t *Term) follows(token uint64) bool {
+	known, ok := t.FencingToken()
+	return ok && known > token
 }
 
 // endedByRelease reports causes of terms that their holder closed.
