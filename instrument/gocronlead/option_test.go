@@ -16,7 +16,7 @@ func TestTheMonitorOfASchedulerIsFoundWhereGocronKeepsIt(t *testing.T) {
 		scheduler any
 		ok        bool
 	}{
-		"as gocron has it":             {&scheduler{}, true},
+		"as gocron has it":             {&scheduler{schedulerMonitor: nil}, true},
 		"no pointer":                   {number, false},
 		"no struct":                    {&number, false},
 		"a struct without the field":   {&struct{ monitor gocron.SchedulerMonitor }{}, false},
