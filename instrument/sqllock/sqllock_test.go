@@ -584,7 +584,9 @@ func TestAnElectionThatIsForgottenDuringACheckKeepsItsLock(t *testing.T) {
 
 func TestAWaitThatTheDatabaseEndedIsContentionUnlessTheCallerIsDone(t *testing.T) {
 	db := newDatabase()
-	db.instead = func(_ context.Context, query string) (driver.Value, error, bool) { return nil, sqlError("57014"), takesLock(query) }
+	db.instead = func(_ context.Context, query string) (driver.Value, error, bool) {
+		return nil, sqlError("57014"), takesLock(query)
+	}
 	a := sqllock.NewLock(db.pool(t), sqllock.Postgres(1), 10*s)
 	_, err := a.Acquire(t.Context())
 	if reason, ok := a.(instrument.Classifier).Classify(err); reason != instrument.ContendedUnlessDone || !ok {
