@@ -12,7 +12,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## Three replicas on an embedded etcd, faults injected, alerts seen firing (about 3 minutes)
-	@echo "building the demo (etcd and Prometheus from source: a few minutes the first time, seconds later)"
+	@echo "building the demo (etcd, Prometheus and leader-observer from source: a few minutes the first time, seconds later)"
 	@cd examples/quickstart && go build -o ../../bin/quickstart .
 	@./bin/quickstart $(DEMO)
 

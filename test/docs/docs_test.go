@@ -3,6 +3,7 @@
 package docs
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -83,6 +84,16 @@ func unknown(text string) (wrong []string) {
 		}
 	}
 	return wrong
+}
+
+func TestTheREADMECountsTheMetrics(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("All %d, with kinds, units, labels and buckets", len(catalog.All())); !strings.Contains(string(text), want) {
+		t.Errorf("README.md does not say %q", want)
+	}
 }
 
 func TestAMetricThatIsNotThereIsFound(t *testing.T) {

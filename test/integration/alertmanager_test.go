@@ -225,7 +225,7 @@ func (p *pair) judge(t *testing.T, expected []string) {
 			t.Errorf("%s was not muted", want)
 		}
 	}
-	for _, never := range []string{"BackendErrors/critical", "LeaseExceeded", "SplitBrain", "WorkAfterLoss"} {
+	for _, never := range []string{"BackendErrors/critical", "Impostor", "LeaseExceeded", "WorkAfterLoss"} {
 		if has(p.muted, never) {
 			t.Errorf("%s was muted", never)
 		}
