@@ -195,9 +195,9 @@ func shorten(c *Config) {
 	a := &c.Alerts
 	a.NoAcquisition.Window, a.NoAcquisition.For, a.NoAcquisition.KeepFiringFor = s(10), s(3), 0
 	a.NoLeader.Critical.For, a.NoLeader.Warning.For, a.NoLeader.Lookback, a.NoLeader.DownFor = s(3), s(5), s(30), s(10)
-	a.NoLeader.RefusedFor = s(20)
+	a.NoLeader.RefusedFor, a.NoLeader.Interval = s(20), 0
 	a.SplitBrain.Window, a.SplitBrain.For, a.SplitBrain.KeepFiringFor = s(2), s(2), s(5)
-	a.Overlap.Window, a.Overlap.KeepFiringFor = s(10), 0
+	a.Overlap.Window, a.Overlap.KeepFiringFor, a.Overlap.Interval = s(10), 0, 0
 	a.Flapping.Window, a.Flapping.For, a.Flapping.KeepFiringFor = s(30), s(1), s(5)
 	a.BackendErrors.Window, a.BackendErrors.Recent, a.BackendErrors.Since, a.BackendErrors.Vacant = s(10), s(8), s(2), s(2)
 	a.BackendErrors.Critical.For, a.BackendErrors.Warning.For = s(4), s(4)
@@ -207,7 +207,7 @@ func shorten(c *Config) {
 	a.RenewalFailures.Window, a.RenewalFailures.Recent, a.RenewalFailures.For, a.RenewalFailures.KeepFiringFor = s(10), s(3), s(4), 0
 	a.LowHeadroom.For, a.LowHeadroom.KeepFiringFor = s(2), 0
 	a.JobOverdue.Grace, a.JobOverdue.Lookback, a.JobOverdue.Interval = s(2), s(120), 0
-	a.TaskFailing.Window, a.TaskFailing.KeepFiringFor = s(30), 0
+	a.TaskFailing.Window, a.TaskFailing.KeepFiringFor, a.TaskFailing.Interval = s(30), 0, 0
 	a.TokenRegressed.Window, a.TokenRegressed.KeepFiringFor = s(30), 0
 	a.StaleWrite.Window, a.StaleWrite.KeepFiringFor = s(30), 0
 	a.MetricsAbsent.Warning.For, a.MetricsAbsent.Warning.Lookback = s(10), s(60)
@@ -215,7 +215,7 @@ func shorten(c *Config) {
 	a.NoStandby.For, a.NoStandby.Lookback, a.NoStandby.Interval = s(10), s(60), 0
 	a.AttemptStuck.Patience, a.AttemptStuck.Lookback, a.AttemptStuck.Interval = s(10), s(60), 0
 	a.Flapping.Slow = SlowFlapping{}
-	a.LockVanished.For, a.LockVanished.Lookback = s(10), s(60)
+	a.LockVanished.For, a.LockVanished.Lookback, a.LockVanished.Interval = s(10), s(60), 0
 	a.ScrapeFailing.For, a.ScrapeFailing.KeepFiringFor, a.ScrapeFailing.Lookback = s(5), 0, s(60)
 	a.RedactionKeyMismatch.For, a.RedactionKeyMismatch.KeepFiringFor = s(20), 0
 	a.LabelOverflow.Window, a.LabelOverflow.For = s(60), s(5)

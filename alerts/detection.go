@@ -103,7 +103,7 @@ var detections = map[string]func(*detector){
 		d.level(k.Firing, "the second win", tolerance, tolerance, "an overlap shorter than SOONEST: see Overlap; replicas without a holder label of their own; pushed metrics before "+(k.Window+k.For).String())
 	},
 	"Overlap": func(d *detector) {
-		d.level(d.Alerts.Overlap.Firing, "the end of the overlap", 0, 0,
+		d.every(d.Alerts.Overlap.Interval, d.Alerts.Overlap.Firing, "the end of the overlap", 0, d.scrape,
 			fmt.Sprintf("an overlap of at most %s; one whose loser dies before its next scrape; anything while clocks differ by more than %[1]s", d.Alerts.Overlap.Tolerance))
 	},
 	"Flapping": func(d *detector) {
@@ -131,7 +131,7 @@ var detections = map[string]func(*detector){
 			"a job that declares no interval, or one longer than the lookback allows")
 	},
 	"TaskFailing": func(d *detector) {
-		d.level(d.Alerts.TaskFailing.Firing, "the run that failed once too often", 0, 0, dies)
+		d.every(d.Alerts.TaskFailing.Interval, d.Alerts.TaskFailing.Firing, "the run that failed once too often", 0, d.scrape, dies)
 	},
 	"TokenRegressed": func(d *detector) {
 		d.level(d.Alerts.TokenRegressed.Firing, "the win with the lower token", 0, 0, "a backend without tokens; a replica that never had the higher one")
@@ -162,7 +162,7 @@ var detections = map[string]func(*detector){
 		d.level(k.Warning.Firing, "the last target that goes", 0, 0, "a job that no sample was taken of; processes of seconds")
 	},
 	"LockVanished": func(d *detector) {
-		d.level(d.Alerts.LockVanished.Firing, "the last series that goes", 0, 0, "a lock that was released before, and declares no interval")
+		d.every(d.Alerts.LockVanished.Interval, d.Alerts.LockVanished.Firing, "the last series that goes", 0, d.scrape, "a lock that was released before, and declares no interval")
 	},
 	"ScrapeFailing": func(d *detector) {
 		d.level(d.Alerts.ScrapeFailing.Firing, "the first scrape that cannot succeed", 0, 0, shorter+"; push pipelines")
@@ -195,7 +195,7 @@ func (d *detector) noLeader(k *NoLeader) {
 	d.timed(k.Critical, "the death of the last holder, its target being down", max(down, d.lease*2/3+margin)-d.scrape, max(down, d.lease+margin),
 		"a leader that is not scraped for longer than "+k.DownFor.String()+", while no other replica campaigns, looks dead")
 	d.timed(k.Critical, "the same, while another replica is told that the lock is held", refused-d.scrape, refused, shorter)
-	d.level(k.Warning, "the death of the last holder, while its lease or its target explains the gap", 0, 0, shorter)
+	d.every(k.Interval, k.Warning, "the death of the last holder, while its lease or its target explains the gap", 0, d.scrape, shorter)
 }
 
 // backendErrors counts the warning in shares: where attempts are as frequent as

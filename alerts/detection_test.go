@@ -41,11 +41,11 @@ func TestDetectionFollowsTheConfiguration(t *testing.T) {
 		pace   Pace
 		want   [][2]time.Duration
 	}{
-		"evaluated as often as scraped":     {func(*Config) {}, Pace{}, [][2]time.Duration{{61 * s, 121 * s}, {0, 60 * s}, {600 * s, 930 * s}}},
-		"evaluated by the server's default": {func(*Config) {}, Pace{Evaluation: 20 * s}, [][2]time.Duration{{61 * s, 111 * s}, {0, 50 * s}, {600 * s, 930 * s}}},
-		"the group's own interval":          {func(c *Config) { c.Group.Interval = span(15) }, Pace{Evaluation: 20 * s}, [][2]time.Duration{{61 * s, 106 * s}, {0, 45 * s}, {600 * s, 930 * s}}},
-		"scraped every minute":              {func(c *Config) { c.ScrapeInterval = span(60) }, Pace{}, [][2]time.Duration{{61 * s, 181 * s}, {0, 120 * s}, {600 * s, 960 * s}}},
-		"one alert switched off":            {func(c *Config) { c.Alerts.NoStandby.Enabled = false }, Pace{}, [][2]time.Duration{{61 * s, 121 * s}, {0, 60 * s}}},
+		"evaluated as often as scraped":     {func(*Config) {}, Pace{}, [][2]time.Duration{{61 * s, 121 * s}, {0, 150 * s}, {600 * s, 930 * s}}},
+		"evaluated by the server's default": {func(*Config) {}, Pace{Evaluation: 20 * s}, [][2]time.Duration{{61 * s, 111 * s}, {0, 150 * s}, {600 * s, 930 * s}}},
+		"the group's own interval":          {func(c *Config) { c.Group.Interval = span(15) }, Pace{Evaluation: 20 * s}, [][2]time.Duration{{61 * s, 106 * s}, {0, 150 * s}, {600 * s, 930 * s}}},
+		"scraped every minute":              {func(c *Config) { c.ScrapeInterval = span(60) }, Pace{}, [][2]time.Duration{{61 * s, 181 * s}, {0, 180 * s}, {600 * s, 960 * s}}},
+		"one alert switched off":            {func(c *Config) { c.Alerts.NoStandby.Enabled = false }, Pace{}, [][2]time.Duration{{61 * s, 121 * s}, {0, 150 * s}}},
 	}
 	for name, x := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -22,9 +22,7 @@ func ExampleRules() {
 	// Output:
 	// LeaderElectionNoAcquisition warning 5m
 	// LeaderElectionNoLeader critical 30s
-	// LeaderElectionNoLeader warning 5m
 	// LeaderElectionSplitBrain critical 30s
-	// LeaderElectionOverlap warning 0s
 	// LeaderElectionFlapping warning 1m
 	// LeaderElectionBackendErrors critical 0s
 	// LeaderElectionBackendErrors warning 5m
@@ -33,7 +31,6 @@ func ExampleRules() {
 	// LeaderElectionLeaseExceeded critical 0s
 	// LeaderElectionLowHeadroom warning 1m30s
 	// LeaderElectionWorkAfterLoss critical 0s
-	// LeaderElectionTaskFailing warning 0s
 	// LeaderElectionTokenRegressed critical 0s
 	// LeaderElectionStaleWrite warning 0s
 	// LeaderElectionVacant critical 1m
@@ -41,10 +38,13 @@ func ExampleRules() {
 	// LeaderElectionObserverBlind warning 5m
 	// LeaderElectionMetricsAbsent critical 6m
 	// LeaderElectionMetricsAbsent warning 10m
-	// LeaderElectionLockVanished warning 10m
 	// LeaderElectionScrapeFailing warning 5m
 	// LeaderElectionRedactionKeyMismatch warning 15m
 	// LeaderElectionLabelOverflow warning 5m
+	// LeaderElectionNoLeader warning 5m
+	// LeaderElectionOverlap warning 0s
+	// LeaderElectionTaskFailing warning 0s
+	// LeaderElectionLockVanished warning 10m
 	// LeaderElectionFlapping warning 30m
 	// LeaderElectionJobOverdue warning 0s
 	// LeaderElectionNoStandby warning 10m

@@ -143,7 +143,7 @@ func TestGrafanaAlertingHasEveryRule(t *testing.T) {
 
 func TestRulesWithAnIntervalOfTheirOwnAreAGroup(t *testing.T) {
 	c := only(Default(), "NoLeader", "JobOverdue")
-	c.Group.Interval, c.Alerts.JobOverdue.Interval = minutes(1), model.Duration(95*time.Second)
+	c.Group.Interval, c.Alerts.JobOverdue.Interval, c.Alerts.NoLeader.Interval = minutes(1), model.Duration(95*time.Second), 0
 	var prometheus rulefmt.RuleGroups
 	decodeYAML(t, func() ([]byte, error) { return YAML(c) }, &prometheus)
 	var managed grafana.File
@@ -204,7 +204,7 @@ func TestATextThatGrafanaCannotExpressIsRefusedWithItsKey(t *testing.T) {
 // Grafana expands variables of its environment in most fields of the file.
 func TestADollarReachesGrafanaAsItIs(t *testing.T) {
 	c := only(Default(), "NoLeader")
-	c.Group.Name, c.Alerts.NoLeader.Warning.Severity = "$A", "${B}"
+	c.Group.Name, c.Alerts.NoLeader.Warning.Severity, c.Alerts.NoLeader.Interval = "$A", "${B}", 0
 	c.Labels = map[string]string{"team": "$HOME $$"}
 	c.Selector = `env="$C"`
 	g := DefaultGrafanaManaged()

@@ -16,6 +16,8 @@ type LockVanished struct {
 	Firing `yaml:",inline"`
 	// Lookback bounds how long a lock is missed.
 	Lookback model.Duration `yaml:"lookback" help:"how long a lock that is gone is missed"`
+	// Interval is the time between evaluations; 0: that of the group.
+	Interval model.Duration `yaml:"interval" help:"time between evaluations, in a group of its own; 0s uses that of the group"`
 }
 
 func (*LockVanished) about() about {
@@ -27,10 +29,13 @@ func (*LockVanished) about() about {
 }
 
 func (k *LockVanished) preset() {
-	*k = LockVanished{Firing: fires(warning, 10, 0), Lookback: minutes(60)}
+	*k = LockVanished{Firing: fires(warning, 10, 0), Lookback: minutes(60), Interval: seldom}
 }
 
-func (k *LockVanished) validate(c check) { c.missed(k.Lookback, k.Firing) }
+func (k *LockVanished) validate(c check) {
+	c.missed(k.Lookback, k.Firing)
+	c.interval(k.Interval, k.Lookback, k.Enabled)
+}
 
 func (k *LockVanished) rules(b builder) []draft {
 	s, lookback := b.scope, k.Lookback.String()
@@ -48,10 +53,10 @@ func (k *LockVanished) rules(b builder) []draft {
 	// A job that is gone altogether is for MetricsAbsent (B4).
 	expr = query.Op(expr, "and "+query.On(s.TargetLabels()), b.exporting())
 
-	return []draft{{
+	return []draft{draft{
 		firing: k.Firing, expr: expr,
 		summary: "Lock " + b.lock() + " stopped exporting metrics",
 		description: fmt.Sprintf("No replica%s has exported series of lock %s for more than %s, although others of the job do. "+
 			"It was led when it was last seen, or is declared to run. If it was retired on purpose, the alert ends within %s.", b.where(), b.lock(), k.For, k.Lookback),
-	}}
+	}.every("", k.Interval)}
 }

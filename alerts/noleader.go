@@ -25,6 +25,9 @@ type NoLeader struct {
 	// Lookback bounds the search for the last lease end: it must be longer than
 	// the longest lease.
 	Lookback model.Duration `yaml:"lookback" help:"how far back a lease end is searched; longer than the longest lease"`
+	// Interval is the time between evaluations of the warning; 0: that of the
+	// group.
+	Interval model.Duration `yaml:"interval" help:"time between evaluations of the warning, in a group of its own; 0s uses that of the group"`
 	// Critical fires where nothing explains the absence.
 	Critical Firing `yaml:"critical" help:"While neither the last lease nor a holder that is down explains the absence."`
 	// Warning fires where a lease or a holder that is down explains it.
@@ -41,7 +44,7 @@ func (*NoLeader) about() about {
 
 func (k *NoLeader) preset() {
 	*k = NoLeader{
-		Margin: span(30), DownFor: span(90), RefusedFor: minutes(20), Lookback: minutes(120),
+		Margin: span(30), DownFor: span(90), RefusedFor: minutes(20), Lookback: minutes(120), Interval: seldom,
 		// The warning is kept until the critical alert takes over from it.
 		Critical: firesAfter(critical, 30, 0), Warning: fires(warning, 5, 3),
 	}
@@ -51,6 +54,7 @@ func (k *NoLeader) validate(c check) {
 	c.firing("critical", k.Critical)
 	c.firing("warning", k.Warning)
 	c.distinct("warning", k.Critical, k.Warning)
+	c.interval(k.Interval, k.Lookback, k.Warning.Enabled)
 	if k.Critical.Enabled || k.Warning.Enabled {
 		c.require(k.Margin >= 0, "margin", "%s is negative; use 0s or more", k.Margin)
 		c.require(k.DownFor >= c.fresh(), "downFor", "%s may hold no sample where samples are %s apart, so the alert would come and go; use at least %s", k.DownFor, c.slowest(), c.fresh())
@@ -71,11 +75,11 @@ func (k *NoLeader) rules(b builder) []draft {
 		firing: k.Critical, expr: by(query.Op(leaderless, "unless "+same, excused)), summary: summary,
 		description: fmt.Sprintf("No replica%s has held lock %s for %s, and no lease that is known still runs. "+
 			"The work of the leader is not being done.%s", b.where(), b.lock(), k.Critical.For, reason),
-	}, {
+	}, draft{
 		firing: k.Warning, expr: by(query.Op(leaderless, "and "+same, excused)), summary: summary + " that can be seen",
 		description: fmt.Sprintf("No replica%s that can be scraped has held lock %s for %s. The replica that held it last is gone. "+
 			"Its lease may still run, or it leads without being scraped.%s", b.where(), b.lock(), k.Warning.For, reason),
-	}}
+	}.every("", k.Interval)}
 }
 
 // sameLock matches a lock across the jobs of the scope: one lock has one label,

@@ -19,6 +19,8 @@ type Overlap struct {
 	Tolerance model.Duration `yaml:"tolerance" help:"overlap that clocks which differ may explain; at least their difference"`
 	// Window is how long after its end an overlap is looked for.
 	Window model.Duration `yaml:"window" help:"lookback window for terms that ended"`
+	// Interval is the time between evaluations; 0: that of the group.
+	Interval model.Duration `yaml:"interval" help:"time between evaluations, in a group of its own; 0s uses that of the group"`
 }
 
 func (*Overlap) about() about {
@@ -30,11 +32,12 @@ func (*Overlap) about() about {
 }
 
 func (k *Overlap) preset() {
-	*k = Overlap{Firing: fires(warning, 0, 5), Tolerance: span(1), Window: minutes(6)}
+	*k = Overlap{Firing: fires(warning, 0, 5), Tolerance: span(1), Window: minutes(6), Interval: seldom}
 }
 
 func (k *Overlap) validate(c check) {
 	c.windowed(k.Window, k.Firing)
+	c.interval(k.Interval, k.Window, k.Enabled)
 	if k.Enabled {
 		c.require(k.Tolerance > 0, "tolerance", "%s leaves nothing to clocks that differ, and every handover could fire; use the difference that your clocks keep, such as 1s", k.Tolerance)
 		c.require(k.Tolerance < k.Window, "tolerance", "%s hides every overlap of the window of %s; use less", k.Tolerance, k.Window)
@@ -68,13 +71,13 @@ func (k *Overlap) rules(b builder) []draft {
 	// Group electors lead side by side (Q6).
 	several := query.Op(s.By("max", s.Metric(catalog.MaxLeaders)), ">", "1")
 
-	return []draft{{
+	return []draft{draft{
 		firing: k.Firing, expr: query.Op(s.By("max", expr), "unless", several),
 		summary: "Two terms of lock " + b.lock() + " overlapped",
 		description: fmt.Sprintf("Two replicas%s held lock %s at once for about {{ $value | humanizeDuration }}, within the last %s. "+
 			"Work that the lock should keep apart may have been done twice.%s", b.where(), b.lock(), k.Window,
 			b.replicas("Terms that ended lately were of", "max by ("+b.HolderLabel+") (%s) > time() - "+fmt.Sprint(time.Duration(k.Window).Seconds()), s.Metric(catalog.LastEnded, single))),
-	}}
+	}.every("", k.Interval)}
 }
 
 // renewed is when replicas that lead sent their last renewal. On push

@@ -18,6 +18,8 @@ type TaskFailing struct {
 	MinFailures int `yaml:"minFailures" help:"least number of failures in the window"`
 	// Share of runs, from 0 to 1, above which the alert fires.
 	Share float64 `yaml:"share" help:"share of runs, 0 to 1, above which it fires; 0 fires at every failure"`
+	// Interval is the time between evaluations; 0: that of the group.
+	Interval model.Duration `yaml:"interval" help:"time between evaluations, in a group of its own; 0s uses that of the group"`
 }
 
 func (*TaskFailing) about() about {
@@ -29,11 +31,12 @@ func (*TaskFailing) about() about {
 }
 
 func (k *TaskFailing) preset() {
-	*k = TaskFailing{Firing: fires(warning, 0, 15), Window: minutes(60), MinFailures: 1, Share: 0.1}
+	*k = TaskFailing{Firing: fires(warning, 0, 15), Window: minutes(60), MinFailures: 1, Share: 0.1, Interval: seldom}
 }
 
 func (k *TaskFailing) validate(c check) {
 	c.windowed(k.Window, k.Firing)
+	c.interval(k.Interval, k.Window, k.Enabled)
 	c.atLeastOne("minFailures", k.MinFailures, k.Enabled)
 	c.share("share", "runs", k.Share, k.Enabled)
 }
@@ -64,11 +67,11 @@ func (k *TaskFailing) rules(b builder) []draft {
 	tolerated := query.Call("clamp_min", query.Op(query.Number(k.Share), "*", runs), atLeast(k.MinFailures))
 	expr := query.Op(failed, ">", tolerated)
 
-	return []draft{{
+	return []draft{draft{
 		firing: k.Firing, expr: expr,
 		summary: "The work under lock " + b.lock() + " fails",
 		description: fmt.Sprintf("Runs under lock %s%s that returned an error or panicked in the last %s: about {{ $value | printf \"%%.0f\" }}. The lock did its part.%s",
 			b.lock(), b.where(), window,
 			b.replicas("Most of them on", fmt.Sprintf("sum by (%s) (max_over_time(%%s[%s])) > 0", b.HolderLabel, window), failures)),
-	}}
+	}.every("", k.Interval)}
 }

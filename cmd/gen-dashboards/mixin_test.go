@@ -170,7 +170,7 @@ func TestRecordedSeriesOfTheMixinAreApart(t *testing.T) {
 	if err := json.Unmarshal([]byte(source), &groups); err != nil {
 		t.Fatal(err)
 	}
-	if len(groups.Alerts) != 2 || len(groups.Recording) != 1 {
+	if len(groups.Alerts) != 3 || len(groups.Recording) != 1 {
 		t.Fatalf("%d groups of alerts and %d of recordings", len(groups.Alerts), len(groups.Recording))
 	}
 	for _, g := range groups.Alerts {

@@ -40,7 +40,7 @@ func demoAlerts() alerts.Config {
 	// A failover takes the lease, an etcd election and an election timeout
 	// that etcd adds to all leases: up to two more leases here.
 	a.NoLeader.Margin, a.NoLeader.DownFor, a.NoLeader.RefusedFor, a.NoLeader.Lookback = seconds(4), seconds(8), seconds(30), seconds(60)
-	a.NoLeader.Critical.For, a.NoLeader.Warning.For = seconds(5), seconds(20)
+	a.NoLeader.Critical.For, a.NoLeader.Warning.For, a.NoLeader.Interval = seconds(5), seconds(20), 0
 
 	a.SplitBrain.Window = seconds(3)
 	a.SplitBrain.For, a.SplitBrain.KeepFiringFor = seconds(2), seconds(3)
@@ -86,7 +86,7 @@ func demoAlerts() alerts.Config {
 	// The lock of a job that is killed stays taken for up to three leases.
 	j := &a.JobOverdue
 	j.Grace, j.For, j.Lookback, j.Interval = seconds(15), seconds(1), seconds(300), 0
-	a.TaskFailing.Window, a.TaskFailing.KeepFiringFor = seconds(20), seconds(3)
+	a.TaskFailing.Window, a.TaskFailing.KeepFiringFor, a.TaskFailing.Interval = seconds(20), seconds(3), 0
 	a.TokenRegressed.Window, a.TokenRegressed.KeepFiringFor = seconds(20), seconds(3)
 	a.StaleWrite.Window, a.StaleWrite.KeepFiringFor = seconds(20), seconds(3)
 
@@ -94,7 +94,7 @@ func demoAlerts() alerts.Config {
 	m := &a.MetricsAbsent
 	m.Critical.For, m.Critical.Lookback = seconds(20), seconds(60)
 	m.Warning.For, m.Warning.Lookback = seconds(20), seconds(60)
-	a.LockVanished.For, a.LockVanished.Lookback = seconds(20), seconds(60)
+	a.LockVanished.For, a.LockVanished.Lookback, a.LockVanished.Interval = seconds(20), seconds(60), 0
 	a.ScrapeFailing.For, a.ScrapeFailing.KeepFiringFor, a.ScrapeFailing.Lookback = seconds(30), seconds(3), seconds(60)
 	a.RedactionKeyMismatch.For, a.RedactionKeyMismatch.KeepFiringFor = seconds(20), seconds(3)
 	a.LabelOverflow.Window, a.LabelOverflow.For = seconds(20), seconds(5)
