@@ -96,6 +96,32 @@ func TestTheREADMECountsTheMetrics(t *testing.T) {
 	}
 }
 
+// The README repeats figures of the page that is generated.
+func TestTheREADMESaysHowGoodTheAlertsAre(t *testing.T) {
+	page, err := os.ReadFile("../../docs/alert-quality.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row, sentence := range map[string]string{
+		`NoLeader critical: detection p95 after the lease has ended, scrape 30s \| .*? \| (\d+ s) \|`:                      "within %s of the end of its lease",
+		`Overlap: recall of overlaps of 2 s and more, scrape 30s \| .*? \| (\d+ of \d+) \|`:                                "Overlap found %s times",
+		`NoLeader critical: false pages per lock and week on the calm mix, scrape 30s \| .*? \| .*?\((\d+) in \d+ weeks\)`: "NoLeader paged falsely %s times",
+	} {
+		found := regexp.MustCompile(row).FindSubmatch(page)
+		if found == nil {
+			t.Errorf("docs/alert-quality.md has no row %s", row)
+			continue
+		}
+		if want := fmt.Sprintf(sentence, found[1]); !strings.Contains(string(readme), want) {
+			t.Errorf("README.md does not say %q", want)
+		}
+	}
+}
+
 func TestAMetricThatIsNotThereIsFound(t *testing.T) {
 	for text, want := range map[string]string{
 		"leader_active":                                       "",
