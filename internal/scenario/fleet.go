@@ -153,7 +153,7 @@ func absentLeaderScenarios() []Scenario {
 			Load: outage(10, 2, "1"),
 			Want: "BackendErrors/critical 11m.. = 0.667\nNoLeader/critical 11m30s.. = 1"},
 		{ID: "E13", Name: "the whole backend goes away, sampled every 15 s", Every: 15 * time.Second, End: 10 * time.Minute,
-			Load: outage(10, 5, "2"),
+			Load: outage(10, 4, "2"),
 			Want: "BackendErrors/critical 3m15s.. = 0.917\nBackendErrors/warning 7m30s.. = 0.984\nNoLeader/critical 3m15s.. = 1"},
 		{ID: "E14", Name: "the backend goes away for 90 s, and leadership comes back with it", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: held + `
