@@ -28,7 +28,7 @@ var foreignRules = map[Source][]foreign{
 	ClientGo: {{
 		alert: "NoLeader", firing: clientGoPatience,
 		expr: clientGoNoLeader,
-		unseen: "a leader that stopped without a failed renewal and goes on running: its gauge stays 1; all replicas gone: see MetricsAbsent; " +
+		unseen: "a leader that stopped leading without a failed renewal while its process still runs: its gauge stays 1; all replicas gone: see MetricsAbsent; " +
 			"the length of the lease, so a failover that takes longer than for pages",
 		summary: "Lock {{ $labels.name }} has no leader",
 		description: "No replica{{ with $labels.job }} of job {{ . }}{{ end }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} has said for FOR that it " +
@@ -39,14 +39,14 @@ var foreignRules = map[Source][]foreign{
 		soonest: func(c Config) time.Duration {
 			return max(time.Duration(c.Alerts.SplitBrain.Window)-time.Duration(c.ScrapeInterval), 0)
 		},
-		unseen:  "whether the lease of a claim still runs: a process that stopped between two renewals and goes on running looks like a second leader",
+		unseen:  "whether the lease of a claim still runs: a process that stopped leading between two renewals and still runs looks like a second leader",
 		summary: "Lock {{ $labels.name }} has {{ $value }} leaders at once",
 		description: "{{ $value }} replicas{{ with $labels.job }} of job {{ . }}{{ end }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} have said for FOR that " +
 			"they lead the election {{ $labels.name }}. Two processes may do the same work, or one stopped leading without setting its gauge to 0.",
 	}, {
 		alert: "Flapping", firing: func(c Config) Firing { return c.Alerts.Flapping.Firing },
 		expr:    clientGoFlapping,
-		unseen:  "terms of which no sample is taken; wins of processes that start anew for each",
+		unseen:  "terms of which no sample is taken; terms of a process that is started for one term only",
 		summary: "Leadership of lock {{ $labels.name }} changes hands too often",
 		description: "Replicas{{ with $labels.job }} of job {{ . }}{{ end }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} won or lost the election " +
 			"{{ $labels.name }} about {{ printf \"%.0f\" $value }} times lately. Each handover is a gap in the leader's work.",
@@ -69,7 +69,7 @@ var foreignRules = map[Source][]foreign{
 		alert: "Vacant", firing: func(c Config) Firing { return c.Alerts.Vacant.Firing },
 		expr:    leaseVacant,
 		soonest: func(c Config) time.Duration { return time.Duration(c.KubeStateMetrics.StaleAfter) },
-		unseen: "the length of a lease: one that is longer than staleAfter looks free; a gap that is shorter; a lock that nobody held within the " +
+		unseen: "the length of a lease: one that is longer than staleAfter looks free; a gap that is shorter; a lock that no process held within the " +
 			"lookback; a Lease that is given back is seen sooner, after for and a scrape",
 		summary: "No process holds lease {{ $labels.namespace }}/{{ $labels.lease }}",
 		description: "Lease {{ $labels.lease }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} has been given back, or not renewed, and the last renewal was " +
@@ -206,8 +206,8 @@ var impossible = map[Source]map[string]string{
 	KubeStateMetrics: {
 		"NoAcquisition":        noCandidates,
 		"NoLeader":             "what the candidates say is not there; Vacant reads the record",
-		"SplitBrain":           "a record has one holder, whoever acts as one besides",
-		"Overlap":              "a record has one holder, whoever acts as one besides",
+		"SplitBrain":           "a record names one holder; a second process that acts as leader is not in it",
+		"Overlap":              "a record names one holder; a second process that acts as leader is not in it",
 		"BackendErrors":        noCandidates,
 		"RenewalFailures":      noCandidates,
 		"NearLease":            "the length of the lease is not exported",
