@@ -411,12 +411,11 @@ func overview(t *testing.T) []byte {
 	return out
 }
 
-// A data source may ask by GET, and servers refuse addresses of more than 8 KiB:
-// the rest is for the path and the other parameters.
+// A data source may ask by GET, and servers refuse long addresses.
 func TestEveryQueryFitsIntoAnAddress(t *testing.T) {
 	eachBoard(t, func(t *testing.T, _ string, _ Config, out []byte) {
 		for where, expr := range decoded(t, out).expressions() {
-			if n := len(url.QueryEscape(expr)); n > 7900 {
+			if n := len(url.QueryEscape(expr)); n > 7500 {
 				t.Errorf("%s takes %d bytes in an address", where, n)
 			}
 		}

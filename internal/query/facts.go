@@ -303,22 +303,27 @@ func (f Facts) Families() Expr {
 }
 
 // Reported is the state of each lock whose alert fires, for each alert. The
-// alerts are selected once and meet a table of names and numbers: a selector
-// for each name would make a query that is too long for an address.
+// alerts are selected once and meet a table of names, without what they begin
+// with, and numbers: a selector for each would make a query that is too long for
+// an address.
 func (f Facts) Reported() Expr {
 	var table Expr
 	for _, c := range condition.States() {
 		if c.Alert == "" {
 			continue
 		}
-		row := Call("label_replace", Call("vector", Number(float64(c.State()))), Text(labels.AlertName), Text(panel.AlertPrefix+c.Alert), Text(""), Text(""))
+		row := Call("label_replace", Call("vector", Number(float64(c.State()))), Text(shortName), Text(c.Alert), Text(""), Text(""))
 		if table != "" {
 			row = Op(table, "or", row)
 		}
 		table = row
 	}
-	return Op(f.Reporting(), "* on ("+labels.AlertName+") group_left ()", table)
+	named := Call("label_replace", f.Reporting(), Text(shortName), Text("$1"), Text(labels.AlertName), Text(panel.AlertPrefix+"(.+)"))
+	return Op(named, "* on ("+shortName+") group_left ()", table)
 }
+
+// shortName is an alert without what all of them begin with.
+const shortName = "name"
 
 // Reporting selects all alerts that fire.
 func (f Facts) Reporting() Expr {
