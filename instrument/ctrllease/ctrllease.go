@@ -87,5 +87,8 @@ func newResourceLock(config *rest.Config, options manager.Options) (resourcelock
 	if err != nil {
 		return nil, err
 	}
+	if options.LeaderElectionConfig != nil {
+		return lock, nil // the manager never stops these recorders, either
+	}
 	return recorded{lock, recorders}, nil
 }

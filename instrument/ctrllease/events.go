@@ -11,8 +11,9 @@ import (
 )
 
 // The manager keeps the recorder of its election's events to itself, and stops
-// it when the elector has stopped. A cluster has a recorder of the same make,
-// and stops it at the end of Start.
+// it when the elector has stopped, unless the election has a configuration of
+// its own. A cluster has a recorder of the same make, and stops it at the end of
+// Start.
 
 // newRecorders makes a cluster of which nothing but the recorders is used. It
 // makes no request before the first event.
