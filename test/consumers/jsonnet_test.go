@@ -345,7 +345,7 @@ func TestTheMixinRefusesWhatCannotWork(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ expression, want string }{
 		"two copies by one _config": {"(m + m).prometheusAlerts",
-			"leaderscope: two copies of the mixin have the group leader-election, group leader-election-5m, uid leaderscope-backends, uid leaderscope-lock, uid leaderscope-overview; _config is one for all copies, so make each of them by newLeaderscope({overviewUID: ..., lockUID: ..., backendsUID: ..., groupName: ...})"},
+			"leaderscope: two copies of the mixin have the group leader-election, group leader-election-2m, group leader-election-5m, uid leaderscope-backends, uid leaderscope-lock, uid leaderscope-overview; _config is one for all copies, so make each of them by newLeaderscope({overviewUID: ..., lockUID: ..., backendsUID: ..., groupName: ...})"},
 		"two copies of one uid": {"(m + m.newLeaderscope({overviewUID: 'x', groupName: 'x'})).grafanaDashboards", "leaderscope: two copies of the mixin have the uid leaderscope-backends, uid leaderscope-lock; "},
 		"an unknown key":        {configured("{selectr: 'x'}"), "leaderscope: unknown key _config.leaderscope.selectr; valid keys: alertAnnotations, "},
 		"an unknown alert":      {configured("{alerts+: {noLeder: {}}}"), "leaderscope: unknown key _config.leaderscope.alerts.noLeder; valid keys: attemptStuck, "},
