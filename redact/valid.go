@@ -67,11 +67,7 @@ func shorten(text string) string {
 
 // cut takes at most n bytes and no half character.
 func cut(text string, n int) string {
-	text = text[:min(len(text), n)]
-	for !utf8.ValidString(text) {
-		text = text[:len(text)-1]
-	}
-	return text
+	return strings.ToValidUTF8(text[:min(len(text), n)], "")
 }
 
 func digest(text string) string {
