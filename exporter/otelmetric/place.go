@@ -29,7 +29,7 @@ type destination struct {
 	// guarded by exports.mu
 	shares  int
 	place   metric.Observable
-	arrival uint64
+	arrival uint64 // 0 where the place was known from the first and free
 }
 
 // locate asks a provider where its instruments lead.
@@ -99,7 +99,8 @@ func (e *export) arrive() bool {
 	return true
 }
 
-// settle takes the place, or waits for it. The caller holds exports.mu.
+// settle takes the place that an export was pending for, or waits for it. The
+// caller holds exports.mu.
 func (e *export) settle() error {
 	exports.arrivals++
 	e.arrival = exports.arrivals

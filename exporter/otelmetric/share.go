@@ -49,7 +49,6 @@ func join(m *instrument.Middleware, c config) (*export, error) {
 	}
 	e.shares = 1
 	exports.open = append(exports.open, weak.Make(e))
-	e.settle()
 	exports.mu.Unlock()
 	e.start()
 	return e, nil

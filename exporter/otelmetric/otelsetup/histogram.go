@@ -125,7 +125,7 @@ func (p *production) add(s *instrument.Sample) {
 	if s.Histogram == nil {
 		return
 	}
-	if p.set.Len() == 0 || p.label != s.Lock {
+	if p.label != s.Lock { // no lock has an empty label
 		p.label, p.kept = s.Lock, p.locks.find(s.Lock)
 		p.set = attribute.NewSet(attribute.String(catalog.LockName.Attribute(), s.Lock))
 	}

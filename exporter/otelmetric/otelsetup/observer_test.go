@@ -3,11 +3,14 @@ package otelsetup
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/instrumentation"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -126,6 +129,70 @@ func TestEachValueOfALabelledHistogramIsObservedByItself(t *testing.T) {
 	}
 	if labelled == 0 {
 		t.Error("the catalogue has no histogram with a label")
+	}
+}
+
+// An empty label is no label.
+func TestALabelledHistogramHasTheNameOfItsBackendWhereThereIsOne(t *testing.T) {
+	for form, opts := range map[string][]HistogramOption{"explicit": nil, "exponential": {WithNativeHistograms()}} {
+		t.Run(form, func(t *testing.T) {
+			m := newMiddleware(t)
+			h := NewHistograms(m, opts...)
+			defer func() { _ = h.Close() }()
+			for _, e := range []*instrument.Election{m.Named("a"), m.Named("b", instrument.Backend("etcd"))} {
+				for _, holder := range []string{"one", "another"} {
+					e.ObserveBackend(instrument.BackendView{State: instrument.BackendHeld, Holder: holder})
+				}
+			}
+			attempt(context.Background(), m, "b", 0)
+			got := map[string][]string{}
+			for _, x := range produce(t, h) {
+				switch d := x.Data.(type) {
+				case metricdata.Histogram[float64]:
+					for _, p := range d.DataPoints {
+						got[x.Name] = append(got[x.Name], fmt.Sprint(p.Attributes.ToSlice(), p.Count))
+					}
+				case metricdata.ExponentialHistogram[float64]:
+					for _, p := range d.DataPoints {
+						got[x.Name] = append(got[x.Name], fmt.Sprint(p.Attributes.ToSlice(), p.Count))
+					}
+				}
+			}
+			for _, points := range got {
+				slices.Sort(points)
+			}
+			text := func(pairs ...attribute.KeyValue) string { return fmt.Sprint(pairs, 1) }
+			name, backend := attribute.Key(catalog.LockName.Attribute()), attribute.Key(catalog.BackendHandover.LabelAt(0).Attribute())
+			want := map[string][]string{
+				catalog.BackendHandover.OTel(): {text(backend.String("etcd"), name.String("b")), text(name.String("a"))},
+				catalog.AcquireDuration.OTel(): {text(name.String("b"))},
+			}
+			slices.Sort(want[catalog.BackendHandover.OTel()])
+			if !maps.EqualFunc(got, want, slices.Equal) {
+				t.Errorf("%v, want %v", got, want)
+			}
+		})
+	}
+}
+
+// Explicit buckets are the core's, and an observation of a backend has no span.
+func TestALabelledHistogramIsKeptInItsNativeFormOnly(t *testing.T) {
+	for name, c := range map[string]struct {
+		opts []HistogramOption
+		want int
+	}{
+		"explicit with exemplars": {[]HistogramOption{WithExemplars()}, 0},
+		"exponential":             {[]HistogramOption{WithNativeHistograms()}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := NewHistograms(newMiddleware(t), c.opts...)
+			defer func() { _ = h.Close() }()
+			o, _ := h.locks.observer("x").(*observer)
+			o.Observe(context.Background(), catalog.BackendHandover, []string{"etcd"}, 1)
+			if got := len(o.labelled); got != c.want {
+				t.Errorf("%d histograms are kept, want %d", got, c.want)
+			}
+		})
 	}
 }
 
