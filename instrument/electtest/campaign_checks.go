@@ -27,11 +27,12 @@ func (s *campaigning) standby() {
 	leader := s.start()
 	leader.leads(ruleFree)
 	other := s.start()
-	if !s.eventually(s.lease+s.patience(), func() bool {
+	limit := s.lease + s.patience()
+	if !s.eventually(limit, func() bool {
 		r := other.series()
 		return r[Of(catalog.Pending)]+r[notAcquired(catalog.Contended)] > 0
 	}) {
-		s.stop(ruleStandby, "within %v it had no attempt", s.lease+s.patience())
+		s.stop(ruleStandby, "within %v it had no attempt", limit)
 	}
 	time.Sleep(s.moment())
 	if r := other.series(); r[Of(catalog.Active)] != 0 {

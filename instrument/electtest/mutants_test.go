@@ -26,6 +26,7 @@ func TestRightAdaptersOfEachStyleConform(t *testing.T) {
 		"at once, renewed on demand, releases blindly":        {lease: leaseLength, onDemand: true, quiet: true, ignoresLoss: true},
 		"at once, renewed on demand, backend cannot be asked": {lease: leaseLength, onDemand: true, quiet: true, unknownToBackend: true},
 		"at once, renewed on demand, loses by giving up":      {lease: leaseLength, onDemand: true, fenced: true, quiet: true, losesByGivingUp: true},
+		"at once, renewed on demand without a context":        {lease: leaseLength, onDemand: true, fenced: true, quiet: true, deaf: true},
 		"waits, not renewed, keeps quiet":                     {lease: leaseLength, waits: true, quiet: true},
 		"at once, not renewed, fenced, keeps quiet":           {lease: leaseLength, fenced: true, quiet: true},
 		"waits, no lease, connection is checked":              {waits: true, renewsItself: true},
@@ -54,6 +55,7 @@ var (
 	silent  = style{lease: leaseLength, renewsItself: true, quiet: true}
 	hidden  = style{waits: true, hidesRenewals: true, quiet: true}
 	bare    = style{lease: leaseLength, renewsItself: true}
+	idle    = style{lease: leaseLength, fenced: true, quiet: true}
 	fragile = style{lease: leaseLength, onDemand: true, fenced: true, quiet: true, losesByGivingUp: true}
 )
 
@@ -86,6 +88,7 @@ var mutants = []mutant{
 	{"a refused renewal is not declared", renewer, ruleRefused},
 	{"the end of a renewal's context is a loss", renewer, ruleLateRenewal},
 	{"Renew does nothing where it is not supported", bare, ruleUnsupported},
+	{"a renewal that is not supported is reported", idle, ruleUnsupported},
 	{"a release that worked returns an error", renewer, ruleRelease},
 	{"a release does not release", renewer, ruleFreed},
 	{"a release does not release", style{renewsItself: true}, ruleFreed},

@@ -20,6 +20,8 @@ type style struct {
 
 	// losesByGivingUp: once a renewal is given up the library refuses all later.
 	losesByGivingUp bool
+	// deaf: a renewal takes no context.
+	deaf bool
 
 	lease time.Duration
 	// givesUp: for campaigns.
@@ -266,6 +268,19 @@ func (h *held) lease() instrument.Lease {
 	if h.onDemand || h.fault == "Renew does nothing where it is not supported" {
 		options = append(options, instrument.RenewWith(h.renew))
 	}
+	if h.fault == "a renewal that is not supported is reported" {
+		sinks := make(chan instrument.Sink, 1)
+		options = append(options, instrument.WatchWith(func(_ context.Context, s instrument.Sink) { sinks <- s }),
+			instrument.RenewWith(func(ctx context.Context) error {
+				_ = travel(ctx) // the watcher has started by then
+				select {
+				case s := <-sinks:
+					h.reportRenewal(s, time.Now())
+				default:
+				}
+				return errors.ErrUnsupported
+			}))
+	}
 	if h.hidesRenewals && h.fault != "hidden renewals are shown" {
 		options = append(options, instrument.RenewalsHidden())
 	}
@@ -375,6 +390,9 @@ func (h *held) renew(ctx context.Context) error {
 
 // ask sends one renewal.
 func (h *held) ask(ctx context.Context) (ok bool, err error) {
+	if h.deaf {
+		ctx = context.WithoutCancel(ctx)
+	}
 	if err := travel(ctx); err != nil {
 		return false, err
 	}

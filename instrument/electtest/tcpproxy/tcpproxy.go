@@ -65,7 +65,6 @@ func (p *Proxy) set(requests, answers, down bool) {
 		for c := range p.open {
 			_ = c.Close()
 		}
-		clear(p.open)
 	}
 	p.changed.Broadcast()
 }

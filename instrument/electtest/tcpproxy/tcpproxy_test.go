@@ -2,6 +2,8 @@ package tcpproxy
 
 import (
 	"bufio"
+	"errors"
+	"io"
 	"net"
 	"testing"
 	"time"
@@ -60,7 +62,27 @@ func answered(c net.Conn, within time.Duration) bool {
 	return err == nil && line == "hello\n"
 }
 
-const soon, patience = 100 * time.Millisecond, 30 * time.Second
+// patience is for what happens at once, and soon for what must not happen.
+const soon, patience = 100 * time.Millisecond, 4 * time.Second
+
+func receive(t *testing.T, read <-chan string) {
+	t.Helper()
+	select {
+	case <-read:
+	case <-time.After(patience):
+		t.Fatal("the server was not asked")
+	}
+}
+
+// ends reports that the other side has closed a connection.
+func ends(t *testing.T, c net.Conn) {
+	t.Helper()
+	_ = c.SetReadDeadline(time.Now().Add(patience))
+	var timeout net.Error
+	if _, err := io.Copy(io.Discard, c); errors.As(err, &timeout) && timeout.Timeout() {
+		t.Fatal("the connection is open")
+	}
+}
 
 func TestAnswersAndRequestsAreHeldBack(t *testing.T) {
 	address, read := echo(t)
@@ -69,17 +91,17 @@ func TestAnswersAndRequestsAreHeldBack(t *testing.T) {
 	if !answered(c, patience) {
 		t.Fatal("nothing passes")
 	}
-	<-read
+	receive(t, read)
 
 	p.Silence()
 	say(t, c)
-	<-read // the server is asked
+	receive(t, read)
 	if answered(c, soon) {
 		t.Error("a silent server answered")
 	}
 	p.Resume()
 	if !answered(c, patience) {
-		t.Error("the answer that was held back did not come")
+		t.Fatal("the answer that was held back did not come")
 	}
 
 	p.Block()
@@ -99,23 +121,65 @@ func TestConnectionsAreCutAndRefused(t *testing.T) {
 	address, read := echo(t)
 	p := New(t, address)
 	c := client(t, p)
-	<-read
+	receive(t, read)
 	p.Cut()
-	_, _ = bufio.NewReader(c).ReadString('\n')
-	if _, err := c.Read(make([]byte, 1)); err == nil {
-		t.Error("the connection is open")
-	}
+	ends(t, c)
 	refused, err := net.Dial("tcp", p.Address())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer refused.Close()
-	_, _ = refused.Write([]byte("hello\n")) // may fail already
-	if answered(refused, soon) {
-		t.Error("another connection was admitted")
-	}
+	ends(t, refused)
 	p.Resume()
 	if !answered(client(t, p), patience) {
 		t.Error("no connection is admitted afterwards")
+	}
+}
+
+func TestAProxyEndsWithItsTest(t *testing.T) {
+	address, read := echo(t)
+	var p *Proxy
+	var c net.Conn
+	t.Run("its test", func(t *testing.T) {
+		p = New(t, address)
+		var err error
+		if c, err = net.Dial("tcp", p.Address()); err != nil {
+			t.Fatal(err)
+		}
+		say(t, c)
+		receive(t, read)
+	})
+	defer c.Close()
+	ends(t, c)
+	if another, err := net.Dial("tcp", p.Address()); err == nil {
+		_ = another.Close()
+		t.Error("it listens after its test")
+	}
+}
+
+// An answer that is held back ends with its connection, not with Resume.
+func TestNothingIsKeptOfAConnectionThatHasEnded(t *testing.T) {
+	address, read := echo(t)
+	p := New(t, address)
+	c := client(t, p)
+	receive(t, read)
+	if !answered(c, patience) {
+		t.Fatal("nothing passes")
+	}
+	p.Silence()
+	say(t, c)
+	receive(t, read)
+	_ = c.Close()
+	for until := time.Now().Add(patience); ; {
+		p.mu.Lock()
+		open := len(p.open)
+		p.mu.Unlock()
+		if open == 0 {
+			return
+		}
+		if time.Now().After(until) {
+			t.Fatalf("%d ends are open", open)
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
