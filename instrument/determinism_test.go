@@ -513,6 +513,13 @@ func TestValuesThatMakeNoSenseAreIgnored(t *testing.T) {
 	expect(t, m, "x", "declared", electtest.Series{"leader_lease_duration_seconds": 10, "leader_max_leaders": 3, "leader_expected_interval_seconds": 1})
 }
 
+func TestOfTwoValuesTheLastIsTaken(t *testing.T) {
+	m := newMiddleware(t)
+	m.Election("x", instrument.LeaseDuration(10*s), instrument.LeaseDuration(1), instrument.MaxLeaders(3), instrument.MaxLeaders(1),
+		instrument.ExpectEvery(s), instrument.ExpectEvery(1))
+	expect(t, m, "x", "declared", electtest.Series{"leader_lease_duration_seconds": 1e-9, "leader_max_leaders": 1, "leader_expected_interval_seconds": 1e-9})
+}
+
 // quitting is a handler that ends its goroutine.
 type quitting struct{ slog.Handler }
 

@@ -16,8 +16,8 @@ const (
 	outcomeUnsupported = "unsupported" // a lease that cannot be renewed on demand
 )
 
-func newTracer(m *Middleware, p trace.TracerProvider) (t trace.Tracer) {
-	defer m.contain(func() { t = nil })
+func newTracer(m *Middleware, p trace.TracerProvider) trace.Tracer {
+	defer m.contain(func() {})
 	return p.Tracer(scopeName, trace.WithInstrumentationVersion(Version))
 }
 

@@ -51,6 +51,12 @@ func (s store) shows(t *testing.T, admitted, stale, missing int, highest ...uint
 	}
 }
 
+// inBubble runs a test on virtual time, where a write that waits forever fails
+// at once.
+func inBubble(t *testing.T, name string, run func(t *testing.T)) {
+	t.Run(name, func(t *testing.T) { synctest.Test(t, run) })
+}
+
 const beyondFloats = 1 << 53 // from here on, neighbours are one float64
 
 func TestAGuardRefusesATokenBelowTheHighestThatItHasSeen(t *testing.T) {
@@ -71,7 +77,7 @@ func TestAGuardRefusesATokenBelowTheHighestThatItHasSeen(t *testing.T) {
 		{"a guard that goes on after a restart", 6, []uint64{5, 6, 7}, []int{0}},
 	} {
 		for _, way := range []string{"Check", "Do"} {
-			t.Run(c.name+" by "+way, func(t *testing.T) {
+			inBubble(t, c.name+" by "+way, func(t *testing.T) {
 				s := newStore(t)
 				g := fence.From(s.Election, c.from)
 				highest := c.from
@@ -120,21 +126,23 @@ func TestARefusalCarriesBothNumbers(t *testing.T) {
 }
 
 func TestAWriteWithoutATokenIsRefusedAndCounted(t *testing.T) {
-	s := newStore(t)
-	g := fence.New(s.Election)
-	wrote := func(context.Context) error { t.Error("it was written"); return nil }
-	if err := g.DoContext(t.Context(), wrote); err != fence.ErrMissing {
-		t.Error(err)
-	}
-	if err := g.CheckContext(t.Context()); err != fence.ErrMissing {
-		t.Error(err)
-	}
-	s.shows(t, 0, 0, 2)
-	ctx := fence.WithToken(t.Context(), 5)
-	if err := errors.Join(g.CheckContext(ctx), g.DoContext(ctx, func(context.Context) error { return nil })); err != nil {
-		t.Error(err)
-	}
-	s.shows(t, 2, 0, 2, 5)
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(t)
+		g := fence.New(s.Election)
+		wrote := func(context.Context) error { t.Error("it was written"); return nil }
+		if err := g.DoContext(t.Context(), wrote); err != fence.ErrMissing {
+			t.Error(err)
+		}
+		if err := g.CheckContext(t.Context()); err != fence.ErrMissing {
+			t.Error(err)
+		}
+		s.shows(t, 0, 0, 2)
+		ctx := fence.WithToken(t.Context(), 5)
+		if err := errors.Join(g.CheckContext(ctx), g.DoContext(ctx, func(context.Context) error { return nil })); err != nil {
+			t.Error(err)
+		}
+		s.shows(t, 2, 0, 2, 5)
+	})
 }
 
 // A leader that was suspended within a write holds the successor back only
@@ -220,18 +228,20 @@ func TestWritesOfOneTermRunSideBySide(t *testing.T) {
 }
 
 func TestAWriteThatFailsOrPanicsHoldsNobodyBack(t *testing.T) {
-	g := fence.New(nil)
-	failed := errors.New("disk full")
-	if err := g.Do(t.Context(), 1, func(context.Context) error { return failed }); err != failed {
-		t.Error(err)
-	}
-	func() {
-		defer func() { _ = recover() }()
-		_ = g.Do(t.Context(), 2, func(context.Context) error { panic("no") })
-	}()
-	if err := g.Do(t.Context(), 3, func(context.Context) error { return nil }); err != nil {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		g := fence.New(nil)
+		failed := errors.New("disk full")
+		if err := g.Do(t.Context(), 1, func(context.Context) error { return failed }); err != failed {
+			t.Error(err)
+		}
+		func() {
+			defer func() { _ = recover() }()
+			_ = g.Do(t.Context(), 2, func(context.Context) error { panic("no") })
+		}()
+		if err := g.Do(t.Context(), 3, func(context.Context) error { return nil }); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // writers write under tokens that grow, each pauses between winning its turn
@@ -295,6 +305,9 @@ func TestANilGuardAdmitsAndAGuardWithoutALockRecordsNothing(t *testing.T) {
 		t.Error("a nil guard has seen a token")
 	}
 	for name, g := range map[string]*fence.Guard{"zero": {}, "without a lock": fence.New(nil)} {
+		if highest := g.Highest(); highest != 0 {
+			t.Errorf("%s: it has seen %d", name, highest)
+		}
 		if err := g.Check(2); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

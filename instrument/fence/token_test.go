@@ -74,4 +74,7 @@ func TestAContextCarriesTheTokenOfATerm(t *testing.T) {
 			}
 		})
 	}
+	if fence.WithTerm(t.Context(), nil) != t.Context() {
+		t.Error("without a term the context is another")
+	}
 }

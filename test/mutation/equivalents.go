@@ -89,6 +89,10 @@ var equivalents = []equivalent{
 		"only how much is passed on at a time changes",
 	},
 	{
+		change{folder: "instrument/fence/httpfence", in: "handler.serve", kind: changeConstant},
+		"any instant that has passed ends a read",
+	},
+	{
 		change{
 			folder: "instrument/consullock", in: "detached", kind: zeroResult,
 			old: "return value, context.Cause(ctx), false", new: "return *new(T), context.Cause(ctx), false",

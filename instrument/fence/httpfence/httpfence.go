@@ -54,9 +54,6 @@ func AllowMissing() Option { return func(h *handler) { h.allowMissing = true } }
 // A nil guard passes every call on. Reads that need no fencing belong beside
 // the handler.
 func Handler(guard *fence.Guard, next http.Handler, opts ...Option) http.Handler {
-	if guard == nil {
-		return next
-	}
 	h := &handler{guard: guard, next: next}
 	for _, o := range opts {
 		if o != nil {

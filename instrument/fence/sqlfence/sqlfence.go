@@ -118,11 +118,7 @@ func (g *Guard) Check(ctx context.Context, tx *sql.Tx, token uint64) error {
 	case g.highest == nil:
 		return errors.New("leaderscope: fencing check for an unknown dialect; use sqlfence.Postgres, MySQL or SQLite")
 	}
-	word := fence.Format(token)
-	if g.width > 0 {
-		word = fmt.Sprintf("%0*d", g.width, token)
-	}
-	highest, err := g.highest(ctx, tx, g.check, g.args(word)...)
+	highest, err := g.highest(ctx, tx, g.check, g.args(fmt.Sprintf("%0*d", g.width, token))...)
 	if err != nil {
 		return fmt.Errorf("leaderscope: fencing check failed, roll the transaction back: %w", err)
 	}

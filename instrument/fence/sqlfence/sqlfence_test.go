@@ -28,6 +28,7 @@ type database struct {
 	tokens map[string]uint64
 	asked  []string // arguments of the statements
 	fails  error
+	noID   error // of an insert
 }
 
 func (d *database) Connect(context.Context) (driver.Conn, error) { return d, nil }
@@ -62,12 +63,15 @@ func (d *database) QueryContext(_ context.Context, _ string, args []driver.Named
 
 func (d *database) ExecContext(_ context.Context, _ string, args []driver.NamedValue) (driver.Result, error) {
 	highest, err := d.keep(args)
-	return result(highest), err
+	return result{highest, d.noID}, err
 }
 
-type result int64
+type result struct {
+	id  uint64
+	err error
+}
 
-func (r result) LastInsertId() (int64, error) { return int64(r), nil }
+func (r result) LastInsertId() (int64, error) { return int64(r.id), r.err }
 func (r result) RowsAffected() (int64, error) { return 0, nil }
 
 type row struct {
@@ -150,6 +154,7 @@ func TestWhatCannotBeCheckedIsNotAdmitted(t *testing.T) {
 		name    string
 		dialect sqlfence.Dialect
 		fails   error
+		noID    error
 		without bool // a transaction
 		ctx     bool // that carries a token
 		want    string
@@ -159,11 +164,12 @@ func TestWhatCannotBeCheckedIsNotAdmitted(t *testing.T) {
 		{name: "an unknown dialect", dialect: 200, ctx: true, want: "leaderscope: fencing check for an unknown dialect; use sqlfence.Postgres, MySQL or SQLite"},
 		{name: "the database fails", fails: down, ctx: true, want: "leaderscope: fencing check failed, roll the transaction back: down"},
 		{name: "an insert fails", dialect: sqlfence.MySQL, fails: down, ctx: true, want: "leaderscope: fencing check failed, roll the transaction back: down"},
+		{name: "an insert tells no id", dialect: sqlfence.MySQL, noID: down, ctx: true, want: "leaderscope: fencing check failed, roll the transaction back: down"},
 		{name: "no token", want: fence.ErrMissing.Error(), missing: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, e := newElection(t)
-			d := &database{tokens: map[string]uint64{}, fails: c.fails}
+			d := &database{tokens: map[string]uint64{}, fails: c.fails, noID: c.noID}
 			g, tx, ctx := sqlfence.New(e, c.dialect, "row"), begin(t, d), t.Context()
 			if c.without {
 				tx = nil
