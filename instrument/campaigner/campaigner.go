@@ -60,15 +60,8 @@ func (nobody) Leader(context.Context) (string, error) { return "", errNobody }
 // it counts as already held.
 func (c *Campaigner) Campaign(ctx context.Context) error {
 	attempt := c.e.Begin(ctx)
-	returned := false
-	defer func() {
-		if !returned {
-			attempt.Panicked()
-		}
-	}()
-	err := c.next.Campaign(ctx)
-	returned = true
-	if err != nil {
+	defer attempt.Panicked() // unless its end is known by then
+	if err := c.next.Campaign(ctx); err != nil {
 		attempt.NotAcquired(err)
 		return err
 	}

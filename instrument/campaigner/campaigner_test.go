@@ -217,8 +217,13 @@ func TestWhatPassesThrough(t *testing.T) {
 	if err := c.Resign(t.Context()); err != nil || next.leads.Load() {
 		t.Errorf("resign: %v", err)
 	}
-	if got := fmt.Sprintf("%+v", c); got != "" {
-		t.Errorf("prints %q", got)
+	e := expect.Middleware(t).Election(expect.Lock)
+	for want, c := range map[string]*campaigner.Campaigner{"": c, e.Label(): campaigner.New(e, next, 0)} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+			if got := fmt.Sprintf(verb, c); got != want {
+				t.Errorf("%s prints %q, want %q", verb, got, want)
+			}
+		}
 	}
 }
 

@@ -121,11 +121,12 @@ func (m *Metric) NumBuckets() int {
 
 // BucketOf is the index of the classic bucket of a value.
 func (m *Metric) BucketOf(v float64) int {
-	i := 0
-	for i < len(m.bounds) && v > m.bounds[i] {
-		i++
+	for i, bound := range m.bounds {
+		if !(v > bound) { // so that what is no number is in the first
+			return i
+		}
 	}
-	return i
+	return len(m.bounds)
 }
 
 // Help is the one-line description, the same for every exporter.

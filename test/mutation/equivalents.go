@@ -89,6 +89,20 @@ var equivalents = []equivalent{
 		"only how much is passed on at a time changes",
 	},
 	{
+		change{
+			folder: "instrument/campaigner", in: "Campaigner.ask", kind: dropReturn,
+			old: "return", new: dropped, nth: 2,
+		},
+		"a loss ends the term, and that ends the loop",
+	},
+	{
+		change{
+			folder: "instrument/campaigner", in: "Campaigner.Campaign", kind: changeConstant,
+			old: "if c.poll > 0", new: "if c.poll > 1",
+		},
+		"no backend can be asked each nanosecond",
+	},
+	{
 		change{folder: "instrument/fence/httpfence", in: "handler.serve", kind: changeConstant},
 		"any instant that has passed ends a read",
 	},

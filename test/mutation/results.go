@@ -63,12 +63,19 @@ func (w *walker) isConstantZero(e ast.Expr) bool {
 		_, isStruct := w.s.info.TypeOf(e).Underlying().(*types.Struct)
 		return isStruct && len(e.Elts) == 0
 	}
-	switch w.s.info.Types[e].Value {
-	case nil:
+	value := w.s.info.Types[e].Value
+	if value == nil {
 		return w.s.info.Types[e].IsNil()
-	default:
-		return w.s.info.Types[e].Value.Kind() == constant.Bool
 	}
+	switch value.Kind() {
+	case constant.Bool:
+		return true
+	case constant.String:
+		return constant.StringVal(value) == ""
+	case constant.Int, constant.Float:
+		return constant.Sign(value) == 0
+	}
+	return false
 }
 
 func zeroValues(results *types.Tuple, fields *ast.FieldList) (zeros []ast.Expr) {
