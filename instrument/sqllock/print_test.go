@@ -45,3 +45,17 @@ func TestNothingPrintsTheNameOfALock(t *testing.T) {
 		}
 	}
 }
+
+// A JSON handler would show nothing of what it can only encode.
+func TestALogNamesTheKindOfLock(t *testing.T) {
+	for _, lock := range []sqllock.Lock{sqllock.MariaDB("n"), sqllock.MariaDBTry("n"), sqllock.Postgres(1), sqllock.PostgresTry(1)} {
+		for what, v := range map[string]any{"lock": lock, "acquirer": sqllock.NewLock(newDatabase().pool(t), lock, time.Second)} {
+			var out bytes.Buffer
+			slog.New(slog.NewJSONHandler(&out, nil)).Info("a lock", "lock", v)
+			var record struct{ Lock string }
+			if err := json.Unmarshal(out.Bytes(), &record); err != nil || record.Lock != lock.String() || record.Lock == "" {
+				t.Errorf("%s of %v is logged as %s", what, lock, out.String())
+			}
+		}
+	}
+}

@@ -128,6 +128,13 @@ var equivalents = []equivalent{
 	},
 	{
 		change{
+			folder: "instrument/sqllock", in: "lease.takeTurn", kind: dropReturn,
+			old: "return errGivenUp", new: dropped, nth: 1,
+		},
+		"the turn that is taken instead is that of a query, which locks its connection as long",
+	},
+	{
+		change{
 			folder: "instrument/sqllock", in: "open", kind: changeConstant,
 			old: "opened := make(chan result, 1)", new: "opened := make(chan result, 2)",
 		}, oneIsSent,

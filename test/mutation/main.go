@@ -58,7 +58,7 @@ func start(ctx context.Context, args []string) (good bool, err error) {
 	}
 	c, err := prepare(ctx, config{
 		root: root, rooms: rooms,
-		pattern: *pattern, sample: *sample, seed: *seed, jobs: *jobs, own: *own, budget: *budget, slack: 10 * time.Second,
+		pattern: *pattern, sample: *sample, seed: *seed, jobs: *jobs, own: *own, budget: *budget,
 		faults: faults, equivalents: equivalents, progress: os.Stderr,
 	})
 	if err != nil {
