@@ -59,6 +59,7 @@ func start(ctx context.Context, args []string) (good bool, err error) {
 	c, err := prepare(ctx, config{
 		root: root, rooms: rooms,
 		pattern: *pattern, sample: *sample, seed: *seed, jobs: *jobs, own: *own, budget: *budget,
+		slack:  35 * time.Second, // a test that waits for a server gives up after 30 s
 		faults: faults, equivalents: equivalents, progress: os.Stderr,
 	})
 	if err != nil {
