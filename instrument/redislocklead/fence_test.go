@@ -111,8 +111,9 @@ func TestAFencedWriteThatIsNotDecidedIsNotCounted(t *testing.T) {
 		t.Error("it was written")
 	}
 	r.SetError("LOADING")
-	if err := run(f, set); err == nil || errors.Is(err, fence.ErrStale) {
-		t.Error(err)
+	const open = "leaderscope: fenced write failed, it is not known whether it was written: LOADING"
+	if err := run(f, set); err == nil || err.Error() != open {
+		t.Errorf("%v, want %s", err, open)
 	}
 	for name, err := range map[string]error{"nil": run(nil, set), "without a client": run(NewFence(e, nil, "token"), set), "without a script": run(f, nil)} {
 		if err == nil {
