@@ -84,7 +84,6 @@ var mayBeEmpty = []string{
 	`panel "Lease left now"`, `panel "Locks", query Leader`, `panel "Locks", query Headroom`, `panel "Locks", query Left`,
 	`panel "Replicas", query Headroom`,
 	`panel "Terms gained and ended", query Regressed`, `panel "Fencing token", query Regressed`,
-	`panel "Fencing token", query Highest`, `panel "Writes checked by stores"`, // no store checks its tokens
 	`panel "Share of the lease used", query Native`,
 	`panel "As declared", query Cadence`, `panel "Time since the last run against the cadence", query Expected`,
 	`panel "Time that renewals took"`, // etcd's client renews by itself

@@ -40,8 +40,9 @@ func newCluster(dir string, report func(string, ...any)) *cluster {
 	return &cluster{dir: dir, launcher: newLauncher(), report: report, replicas: map[string]*running{}}
 }
 
-// add starts replicas that form one etcd cluster.
-func (c *cluster) add(key []byte, names ...string) error {
+// add starts replicas that form one etcd cluster and write to the store with
+// that address, or to none.
+func (c *cluster) add(key []byte, store string, names ...string) error {
 	ports, err := freePorts(3 * len(names))
 	if err != nil {
 		return err
@@ -51,7 +52,7 @@ func (c *cluster) add(key []byte, names ...string) error {
 	for i, name := range names {
 		m := memberConfig{Name: name, Dir: filepath.Join(c.dir, name), Client: ports[3*i], Peer: ports[3*i+1]}
 		members = append(members, name+"=http://"+m.Peer)
-		configs = append(configs, replicaConfig{Name: name, Member: m, Metrics: ports[3*i+2], Key: key, KeyID: keyID})
+		configs = append(configs, replicaConfig{Name: name, Member: m, Metrics: ports[3*i+2], Store: store, Key: key, KeyID: keyID})
 	}
 	for _, cfg := range configs {
 		cfg.Member.Cluster = strings.Join(members, ",")

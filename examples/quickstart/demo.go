@@ -39,6 +39,7 @@ type demo struct {
 	locks    locks
 	screen   *screen
 	cluster  *cluster
+	store    *store
 	observer *observer
 	outside  *outside               // nil: leader-observer does not run
 	phase    atomic.Pointer[string] // what is going on, for the screen
@@ -67,12 +68,19 @@ func newDemo(s *screen) (*demo, error) {
 	if err := d.writeRules(); err != nil {
 		return d, err
 	}
+	if d.store, err = newStore(policy); err != nil {
+		return d, err
+	}
+	if err := d.announce(storeName, d.store.address); err != nil {
+		return d, err
+	}
 	if d.observer, err = newObserver(d.dir, d.rulesFile()); err != nil {
 		return d, err
 	}
-	if err := d.cluster.add(d.key, replicas...); err != nil {
+	if err := d.cluster.add(d.key, d.store.address, replicas...); err != nil {
 		return d, err
 	}
+	d.observer.others[storeName] = d.store.address
 	d.observer.scrape(d.cluster.addresses())
 	return d, nil
 }
@@ -93,10 +101,19 @@ func (d *demo) close() error {
 	if d.cluster != nil {
 		d.cluster.close()
 	}
+	if d.store != nil {
+		d.store.stop()
+	}
 	if d.dir != "" {
 		errs = append(errs, removeAll(d.dir))
 	}
 	return errors.Join(errs...)
+}
+
+// announce writes where a program that is no replica has its /metrics: a
+// Prometheus of one's own finds it there, as it finds the replicas.
+func (d *demo) announce(name, address string) error {
+	return writePrivate(filepath.Join(d.dir, name+".json"), fmt.Appendf(nil, "{\"Metrics\":%q}\n", address))
 }
 
 func (d *demo) setPhase(title string) { d.phase.Store(&title) }

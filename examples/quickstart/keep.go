@@ -10,7 +10,7 @@ import (
 func (d *demo) keep(ctx context.Context) {
 	addresses := d.cluster.addresses()
 	file := filepath.Join(d.dir, "prometheus.yml")
-	if err := writePrivate(file, []byte(prometheusYAML(d.rulesFile(), addresses, d.observer.outside))); err != nil {
+	if err := writePrivate(file, []byte(prometheusYAML(d.rulesFile(), addresses, d.observer.others))); err != nil {
 		d.screen.say("  ! %v", err)
 	}
 	d.setPhase("Running until Ctrl-C")
@@ -18,6 +18,7 @@ func (d *demo) keep(ctx context.Context) {
 	for _, name := range sortedNames(addresses) {
 		d.screen.say("  %s  http://%s/metrics", name, addresses[name])
 	}
+	d.screen.say("  store      http://%s/metrics", d.store.address)
 	d.screen.say("  held lock %s, job lock %s", d.leader, d.job)
 	d.screen.say("  rules      %s", d.rulesFile())
 	d.screen.say("  prometheus --config.file=%s --storage.tsdb.path=$(mktemp -d)", file)

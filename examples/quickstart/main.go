@@ -14,9 +14,11 @@ import (
 	"syscall"
 )
 
-const introduction = `leaderscope quickstart: three replicas of a service elect a leader on an etcd of their own,
-and run a job under a lease. Nine faults, and exactly the right alerts of the generated rules.
-Nothing leaves this machine; all ports are on 127.0.0.1. It takes about %s.
+const introduction = `leaderscope quickstart: three replicas of a service elect a leader on an etcd of
+their own, run a job under a lease, and write to a store that checks fencing
+tokens. Nine faults, and exactly the right alerts of the generated rules.
+Nothing leaves this machine; all ports are on 127.0.0.1. It takes about
+%s.
 
 `
 

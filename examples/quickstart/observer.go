@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,8 +30,8 @@ type observer struct {
 	rules   *rules.Manager
 	targets chan map[string][]*targetgroup.Group
 	running sync.WaitGroup
-	// outside is the address of leader-observer; empty where it does not run.
-	outside string
+	// others are the programs that are no replicas: address by job.
+	others map[string]string
 
 	mu    sync.Mutex
 	fired map[alarm]bool
@@ -45,7 +46,7 @@ type alarm struct {
 
 // newObserver keeps its data below dir and loads one file of rules.
 func newObserver(dir, rulesFile string) (*observer, error) {
-	o := &observer{targets: make(chan map[string][]*targetgroup.Group), fired: map[alarm]bool{}}
+	o := &observer{targets: make(chan map[string][]*targetgroup.Group), fired: map[alarm]bool{}, others: map[string]string{}}
 	opts := tsdb.DefaultOptions()
 	opts.WALSegmentSize = -1 // nothing here outlives the process
 	var err error
@@ -72,7 +73,7 @@ func newObserver(dir, rulesFile string) (*observer, error) {
 }
 
 func (o *observer) run(rulesFile string) error {
-	cfg, err := config.Load(prometheusYAML(rulesFile, nil, ""), promslog.NewNopLogger())
+	cfg, err := config.Load(prometheusYAML(rulesFile, nil, nil), promslog.NewNopLogger())
 	if err != nil {
 		return fmt.Errorf("scrape configuration: %w", err)
 	}
@@ -97,7 +98,14 @@ func (o *observer) close() error {
 
 // scrape replaces the targets: instance name and address.
 func (o *observer) scrape(addresses map[string]string) {
-	var groups []*targetgroup.Group
+	sets := map[string][]*targetgroup.Group{jobName: targetsOf(addresses)}
+	for job, address := range o.others {
+		sets[job] = targetsOf(map[string]string{job: address})
+	}
+	o.targets <- sets
+}
+
+func targetsOf(addresses map[string]string) (groups []*targetgroup.Group) {
 	for name, address := range addresses {
 		groups = append(groups, &targetgroup.Group{
 			Source:  name,
@@ -105,15 +113,7 @@ func (o *observer) scrape(addresses map[string]string) {
 			Labels:  model.LabelSet{model.InstanceLabel: model.LabelValue(name)},
 		})
 	}
-	sets := map[string][]*targetgroup.Group{jobName: groups}
-	if o.outside != "" {
-		sets[outsideName] = []*targetgroup.Group{{
-			Source:  outsideName,
-			Targets: []model.LabelSet{{model.AddressLabel: model.LabelValue(o.outside)}},
-			Labels:  model.LabelSet{model.InstanceLabel: outsideName},
-		}}
-	}
-	o.targets <- sets
+	return groups
 }
 
 // query returns the value for each instance.
@@ -187,23 +187,28 @@ func alarmOf(a *rules.Alert) alarm {
 
 // prometheusYAML is the configuration of this observer, and of a real
 // Prometheus that is to see the same: 1 s between scrapes, 1 s between
-// evaluations.
-func prometheusYAML(rulesFile string, addresses map[string]string, outside string) string {
-	y := fmt.Sprintf("global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}\nrule_files: [%q]\nscrape_configs:\n", rulesFile)
-	y += "- job_name: " + outsideName + "\n  static_configs:\n"
-	if outside == "" {
-		y += "  - targets: []\n"
-	} else {
-		y += fmt.Sprintf("  - targets: [%q]\n    labels: {instance: %q}\n", outside, outsideName)
+// evaluations. Every job is there from the start, with or without targets.
+func prometheusYAML(rulesFile string, addresses, others map[string]string) string {
+	var y strings.Builder
+	fmt.Fprintf(&y, "global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}\nrule_files: [%q]\nscrape_configs:\n", rulesFile)
+	job := func(name string, addresses map[string]string) {
+		fmt.Fprintf(&y, "- job_name: %s\n  static_configs:\n", name)
+		if len(addresses) == 0 {
+			y.WriteString("  - targets: []\n")
+		}
+		for _, instance := range sortedNames(addresses) {
+			fmt.Fprintf(&y, "  - targets: [%q]\n    labels: {instance: %q}\n", addresses[instance], instance)
+		}
 	}
-	y += "- job_name: " + jobName + "\n  static_configs:\n"
-	if len(addresses) == 0 {
-		return y + "  - targets: []\n"
+	for _, name := range []string{outsideName, storeName} {
+		if address, runs := others[name]; runs {
+			job(name, map[string]string{name: address})
+		} else {
+			job(name, nil)
+		}
 	}
-	for _, name := range sortedNames(addresses) {
-		y += fmt.Sprintf("  - targets: [%q]\n    labels: {instance: %q}\n", addresses[name], name)
-	}
-	return y
+	job(jobName, addresses)
+	return y.String()
 }
 
 // writePrivate writes a file that no other user may read.

@@ -76,7 +76,7 @@ func TestObserverScrapesTargetsAndEvaluatesTheGeneratedRules(t *testing.T) {
 }
 
 func TestPrometheusConfigurationNamesTargetsAndRules(t *testing.T) {
-	cfg, err := config.Load(prometheusYAML("/tmp/rules.yml", map[string]string{"replica-2": "127.0.0.1:2", "replica-1": "127.0.0.1:1"}, "127.0.0.1:3"), promslog.NewNopLogger())
+	cfg, err := config.Load(prometheusYAML("/tmp/rules.yml", map[string]string{"replica-2": "127.0.0.1:2", "replica-1": "127.0.0.1:1"}, map[string]string{outsideName: "127.0.0.1:3", storeName: "127.0.0.1:4"}), promslog.NewNopLogger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestPrometheusConfigurationNamesTargetsAndRules(t *testing.T) {
 			got[job.JobName+" "+string(group.Labels[model.InstanceLabel])] = string(group.Targets[0][model.AddressLabel])
 		}
 	}
-	want := map[string]string{"quickstart replica-1": "127.0.0.1:1", "quickstart replica-2": "127.0.0.1:2", "leader-observer leader-observer": "127.0.0.1:3"}
+	want := map[string]string{"quickstart replica-1": "127.0.0.1:1", "quickstart replica-2": "127.0.0.1:2", "leader-observer leader-observer": "127.0.0.1:3", "store store": "127.0.0.1:4"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

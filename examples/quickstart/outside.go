@@ -38,15 +38,15 @@ func (d *demo) watchFromOutside(ctx context.Context, program string) error {
 	if err := writePrivate(file, []byte(d.observerYAML(ports[0], key))); err != nil {
 		return err
 	}
-	// Where a Prometheus of one's own finds it, as it finds the replicas.
-	if err := writePrivate(filepath.Join(d.dir, outsideName+".json"), fmt.Appendf(nil, "{\"Metrics\":%q}\n", ports[0])); err != nil {
+	if err := d.announce(outsideName, ports[0]); err != nil {
 		return err
 	}
 	p, err := d.cluster.launcher.run(exec.Command(program, "--config", file), filepath.Join(d.dir, outsideName+".log"), ownGroup())
 	if err != nil {
 		return err
 	}
-	d.outside, d.observer.outside = &outside{p, ports[0]}, ports[0]
+	d.outside = &outside{p, ports[0]}
+	d.observer.others[outsideName] = ports[0]
 	d.observer.scrape(d.cluster.addresses())
 	return nil
 }

@@ -44,7 +44,7 @@ func script(leader, job string) []phase {
 		{title: "The leader is killed (kill -9), and started again later", act: killLeader, cure: nothing},
 		{title: "The leader is suspended past its lease, and goes on",
 			// The job rests meanwhile.
-			expect: []alarm{warn("JobOverdue", job), page("LeaseExceeded", leader), page("WorkAfterLoss", leader)},
+			expect: []alarm{warn("JobOverdue", job), page("LeaseExceeded", leader), warn("StaleWrite", leader), page("WorkAfterLoss", leader)},
 			act:    suspendLeader, cure: usualJobs},
 		{title: "The job takes 84 % of its lease",
 			expect: []alarm{warn("NearLease", job)},
@@ -120,12 +120,21 @@ func suspendLeader(ctx context.Context, d *demo) ([]check, error) {
 	if err != nil {
 		return nil, err
 	}
+	writes, err := d.beforeLateWrite(ctx, leader)
+	if err != nil {
+		return nil, err
+	}
 	suspended := time.Now()
 	if err := d.cluster.pause(leader); err != nil {
 		return nil, err
 	}
 	next, err := d.onlyLeader(ctx, leader)
 	if err != nil {
+		return nil, err
+	}
+	// Until then the store does not know of the term, and would admit the late
+	// write.
+	if err := writes.ofNextTerm(ctx, d); err != nil {
 		return nil, err
 	}
 	// The work after loss counts from the lease end; it must be worth a page.
@@ -141,10 +150,14 @@ func suspendLeader(ctx context.Context, d *demo) ([]check, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []check{
+	refused, err := writes.refused(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	return append([]check{
 		seen("%s was suspended for %.1f s, %s leads", leader, slept.Seconds(), next),
 		{fmt.Sprintf("the first scrape of %s after that shows %s 0", leader, catalog.Active.Name()), zero},
-	}, d.allUp(ctx)
+	}, refused...), d.allUp(ctx)
 }
 
 func jobTakes(share float64) func(context.Context, *demo) ([]check, error) {
@@ -157,7 +170,7 @@ func jobTakes(share float64) func(context.Context, *demo) ([]check, error) {
 const stray = "replica-4"
 
 func addStray(ctx context.Context, d *demo) ([]check, error) {
-	if err := d.cluster.add(d.key, stray); err != nil {
+	if err := d.cluster.add(d.key, "", stray); err != nil {
 		return nil, err
 	}
 	d.observer.scrape(d.cluster.addresses())

@@ -21,6 +21,7 @@ import (
 	"github.com/leaderscope/leaderscope/exporter/prom"
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/etcdlock"
+	"github.com/leaderscope/leaderscope/instrument/fence"
 	"github.com/leaderscope/leaderscope/redact"
 )
 
@@ -43,6 +44,7 @@ type replicaConfig struct {
 	Name    string
 	Member  memberConfig
 	Metrics string // address of /metrics
+	Store   string // address of the store; empty: it writes to none
 	Key     []byte // of the label hashes, the same for all replicas
 	KeyID   string
 }
@@ -63,13 +65,17 @@ func runReplica(ctx context.Context, file string) error {
 	}
 	defer m.Close()
 	r := &replica{
-		name: cfg.Name, share: usualShare, member: newMember(cfg.Member),
+		name: cfg.Name, share: usualShare, member: newMember(cfg.Member), store: newStoreClient(cfg.Store),
 		leading: m.Election(leaderLock, instrument.Hold(), instrument.LeaseDuration(leaderLease),
 			instrument.Backend("etcd"), instrument.Family("settlement-leader")),
 		report: m.Election(jobLock, instrument.LeaseDuration(jobLease), instrument.ExpectEvery(jobEvery),
 			instrument.Backend("etcd"), instrument.Family("settlement-report"), instrument.Classify(jobErrors)),
 	}
-	stop, err := serveMetrics(cfg.Metrics, m)
+	mux, err := metricsOf(m)
+	if err != nil {
+		return err
+	}
+	_, stop, err := serve(cfg.Metrics, mux)
 	if err != nil {
 		return err
 	}
@@ -81,6 +87,7 @@ func runReplica(ctx context.Context, file string) error {
 type replica struct {
 	name    string
 	member  *member
+	store   *storeClient // nil: none
 	leading *instrument.Election
 	report  *instrument.Election
 
@@ -115,7 +122,7 @@ func (r *replica) lead(ctx context.Context, client *clientv3.Client) {
 	elector := etcdlock.NewElection(client, leaderLock, r.name, leaderLease)
 	for wait(ctx, 0) {
 		campaign, stop := r.campaign(ctx)
-		err := r.leading.Run(campaign, elector, settle)
+		err := r.leading.Run(campaign, elector, r.settle)
 		stop()
 		if err != nil && !wait(ctx, time.Second) {
 			return
@@ -138,10 +145,17 @@ func (r *replica) campaign(ctx context.Context) (context.Context, context.Cancel
 	}
 }
 
-// settle is the leader's work: small steps, each of which looks whether the
-// term has ended.
-func settle(ctx context.Context, _ *instrument.Term) error {
-	for wait(ctx, 50*time.Millisecond) {
+// settle is the leader's work: small steps, each with a write at its end. A step
+// that has begun is written although the term has ended meanwhile: a look before
+// the write would make that rarer, and only the store can refuse it.
+func (r *replica) settle(ctx context.Context, term *instrument.Term) error {
+	for goesOn := true; goesOn; {
+		goesOn = wait(ctx, 50*time.Millisecond)
+		err := r.store.write(fence.WithTerm(context.WithoutCancel(ctx), term))
+		if errors.Is(err, fence.ErrStale) {
+			return nil // another replica leads; the lease says so next
+		}
+		// Any other error leaves the entry to a later step.
 	}
 	return nil
 }
@@ -233,20 +247,26 @@ func readReplicaConfig(file string) (replicaConfig, error) {
 	return cfg, json.Unmarshal(b, &cfg)
 }
 
-func serveMetrics(address string, m *instrument.Middleware) (stop func(), err error) {
+// metricsOf routes /metrics, and nothing else yet.
+func metricsOf(m *instrument.Middleware) (*http.ServeMux, error) {
 	registry := prometheus.NewRegistry()
 	if _, err := prom.Register(registry, m); err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, err
-	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	return mux, nil
+}
+
+// serve returns the address on which it listens.
+func serve(address string, handler http.Handler) (at string, stop func(), err error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return "", nil, err
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
 	go server.Serve(listener)
-	return func() { server.Close() }, nil
+	return listener.Addr().String(), func() { server.Close() }, nil
 }
 
 // wait sleeps for d and reports whether ctx is still alive.

@@ -9,11 +9,11 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
-// jobName is what the replicas are scraped as, and outsideName what
-// leader-observer is.
+// The jobs as which the replicas, leader-observer and the store are scraped.
 const (
 	jobName     = "quickstart"
 	outsideName = "leader-observer"
+	storeName   = "store"
 )
 
 // keyID names the key of the label hashes.

@@ -28,7 +28,7 @@ func (d *demo) play(ctx context.Context, chosen map[int]bool) (bool, error) {
 		if d.outside != nil {
 			p.expect = append(p.expect, p.outside...)
 		}
-		d.screen.say("      expected  %s", d.locks.describe(p.expect))
+		d.screen.item("expected", d.locks.describe(p.expect))
 		begin := time.Now()
 		v, err := d.perform(ctx, p)
 		if err != nil {
@@ -110,17 +110,17 @@ func (v *verdict) note(c check) {
 // tell prints a verdict.
 func (d *demo) tell(v verdict, took time.Duration) {
 	for _, n := range v.notes {
-		d.screen.say("      seen      %s", n)
+		d.screen.item("seen", n)
 	}
-	d.screen.say("      fired     %s", d.locks.describe(v.fired))
+	d.screen.item("fired", d.locks.describe(v.fired))
 	for _, f := range v.failed {
-		d.screen.say("      wrong     %s", f)
+		d.screen.item("wrong", f)
 	}
 	if m := v.missing(); len(m) > 0 {
-		d.screen.say("      missing   %s", d.locks.describe(m))
+		d.screen.item("missing", d.locks.describe(m))
 	}
 	if s := v.surplus(); len(s) > 0 {
-		d.screen.say("      surplus   %s", d.locks.describe(s))
+		d.screen.item("surplus", d.locks.describe(s))
 	}
 	word := "as expected"
 	if !v.ok() {
@@ -145,6 +145,7 @@ func (d *demo) view(ctx context.Context) view {
 	leads, _ := d.value(ctx, catalog.Active, d.leader)
 	headroom, _ := d.value(ctx, catalog.LeaseHeadroom, d.leader)
 	job, _ := d.value(ctx, catalog.Running, d.job)
+	v.store = d.storeView(ctx)
 	afterLoss, _ := d.observer.query(ctx, fmt.Sprintf("sum by (instance) (%s)", catalog.WorkAfterLoss.Name()))
 	for _, name := range d.cluster.names() {
 		r := replicaView{name: name, process: d.cluster.state(name), scraped: "up"}
@@ -162,6 +163,14 @@ func (d *demo) view(ctx context.Context) view {
 		v.replicas = append(v.replicas, r)
 	}
 	return v
+}
+
+// storeView is a line about what the store has checked.
+func (d *demo) storeView(ctx context.Context) string {
+	admitted, _ := d.checks(ctx, catalog.FencingAdmitted)
+	refused, _ := d.checks(ctx, catalog.FencingStale)
+	highest, _ := d.highest(ctx)
+	return fmt.Sprintf("%.0f writes admitted, %.0f late ones refused; the highest token is %.0f", admitted, refused, highest)
 }
 
 func inSeconds(values map[string]float64, name string) string {

@@ -42,6 +42,29 @@ func (s *screen) say(format string, args ...any) {
 	fmt.Fprint(s.out, s.frame)
 }
 
+// item prints a line of a phase, folded for the terminals of 80 columns.
+func (s *screen) item(name, text string) {
+	const indent, columns = 16, 80
+	s.say("%s", fold(fmt.Sprintf("      %-10s%s", name, text), strings.Repeat(" ", indent), columns))
+}
+
+// fold breaks a line between words, an alert and its severity being one. What
+// follows begins with the indent.
+func fold(line, indent string, columns int) string {
+	const joint = "\x00("
+	line = strings.ReplaceAll(line, " (", joint)
+	var folded strings.Builder
+	for len(line) > columns {
+		end := strings.LastIndexByte(line[:columns+1], ' ')
+		if end <= len(indent) {
+			break // one long word
+		}
+		folded.WriteString(line[:end] + "\n")
+		line = indent + line[end+1:]
+	}
+	return strings.ReplaceAll(folded.String()+line, joint, " (")
+}
+
 // draw replaces the table.
 func (s *screen) draw(v view) {
 	if !s.live {
@@ -79,7 +102,7 @@ func cut(text string, width int) string {
 
 // view is what the table shows.
 type view struct {
-	phase           string
+	phase, store    string
 	replicas        []replicaView
 	pending, firing string
 }
@@ -119,6 +142,7 @@ func (v view) render() string {
 	if v.firing != "nothing" {
 		firing = red
 	}
-	return fmt.Sprintf("%s\n%s\n%s %s\n%s %s\n", bold.Render(v.phase), t.Render(),
+	return fmt.Sprintf("%s\n%s\n%s %s\n%s %s\n%s %s\n", bold.Render(v.phase), t.Render(),
+		faint.Render("store:  "), v.store,
 		faint.Render("pending:"), yellow.Render(v.pending), faint.Render("firing: "), firing.Render(v.firing))
 }

@@ -33,7 +33,7 @@ func TestScreenKeepsTheTableBelowTheLines(t *testing.T) {
 	frame := s.frame
 	out.Reset()
 	s.say("a line")
-	up := "\x1b[" + "8A\x1b[J"
+	up := "\x1b[" + "9A\x1b[J"
 	if got, want := out.String(), up+"a line\n"+frame; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -41,6 +41,32 @@ func TestScreenKeepsTheTableBelowTheLines(t *testing.T) {
 		if w := lipgloss.Width(line); w > 60 {
 			t.Errorf("a line is %d wide and would wrap: %q", w, line)
 		}
+	}
+}
+
+func TestLinesOfAPhaseFitIntoATerminal(t *testing.T) {
+	long := strings.Repeat("x", 90)
+	for _, c := range []struct{ name, text, want string }{
+		{"short", "nothing", "      seen      nothing\n"},
+		{"just fits", strings.Repeat("x", 64), "      seen      " + strings.Repeat("x", 64) + "\n"},
+		{"one column more", strings.Repeat("x", 60) + " 1234", "      seen      " + strings.Repeat("x", 60) + "\n                1234\n"},
+		{"one long word", long, "      seen      " + long + "\n"},
+		{"a long word at the end", "a " + long, "      seen      a\n                " + long + "\n"},
+		{"an alert and its severity stay together", "LeaseExceeded (critical), LowHeadroom (warning), NearLease (warning)", "" +
+			"      seen      LeaseExceeded (critical), LowHeadroom (warning),\n" +
+			"                NearLease (warning)\n"},
+		{"three lines", strings.Repeat("LeaseExceeded (critical), ", 5), "" +
+			"      seen      LeaseExceeded (critical), LeaseExceeded (critical),\n" +
+			"                LeaseExceeded (critical), LeaseExceeded (critical),\n" +
+			"                LeaseExceeded (critical), \n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out bytes.Buffer
+			(&screen{out: &out}).item("seen", c.text)
+			if got := out.String(); got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+		})
 	}
 }
 

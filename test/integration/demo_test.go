@@ -35,8 +35,9 @@ func TestRealServersWatchTheDemo(t *testing.T) {
 	for _, name := range []string{"replica-1", "replica-2", "replica-3", "replica-4"} {
 		targets = append(targets, fmt.Sprintf("{targets: [%q], labels: {instance: %q}}", relay(t, dir, name), name))
 	}
-	const outside = "leader-observer"
-	targets = append(targets, fmt.Sprintf("{targets: [%q], labels: {instance: %q, job: %[2]q}}", relay(t, dir, outside), outside))
+	for _, job := range []string{"leader-observer", "store"} {
+		targets = append(targets, fmt.Sprintf("{targets: [%q], labels: {instance: %q, job: %[2]q}}", relay(t, dir, job), job))
+	}
 	list := strings.Join(targets, ", ")
 	alerting := pairs(t, soonResolved(t, rules), list)
 	reading := readers(t, rules, list)
@@ -138,7 +139,7 @@ func (l locks) expected() []string {
 		"BackendErrors/critical/" + l.held, "BackendErrors/critical/" + l.job, "BackendErrors/warning/" + l.held, "BackendErrors/warning/" + l.job,
 		"JobOverdue/warning/" + l.job, "LeaseExceeded/critical/" + l.held, "LeaseExceeded/critical/" + l.job, "LowHeadroom/warning/" + l.job,
 		"Impostor/critical/" + l.held, "NearLease/warning/" + l.job, "NoLeader/critical/" + l.held, "SplitBrain/critical/" + l.held,
-		"Vacant/critical/" + l.held,
+		"StaleWrite/warning/" + l.held, "Vacant/critical/" + l.held,
 		"WorkAfterLoss/critical/" + l.held, "WorkAfterLoss/critical/" + l.job,
 	}
 }
