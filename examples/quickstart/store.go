@@ -55,6 +55,10 @@ func newStore(policy *redact.Policy) (*store, error) {
 // ServeHTTP keeps an entry that the guard let through.
 func (s *store) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	token, _ := fence.TokenFrom(r.Context())
+	s.keep(token)
+}
+
+func (s *store) keep(token uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.entries++
