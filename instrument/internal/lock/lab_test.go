@@ -56,7 +56,7 @@ func (o *owner) Lapsed() { o.lapses++ }
 
 func newLab(t *testing.T, p Params) *lab {
 	return &lab{
-		T: t, State: &State{Params: &p, Outbox: &Outbox{}}, attempts: map[string]*Attempt{}, terms: map[string]*Term{},
+		T: t, State: &State{Params: &p, Outbox: &Outbox{}, history: &History{most: 100}}, attempts: map[string]*Attempt{}, terms: map[string]*Term{},
 		owners: map[string]*owner{}, bodies: map[string]Instant{}, seen: map[string]string{},
 	}
 }
@@ -157,7 +157,35 @@ func (l *lab) facts() map[string]string {
 		l.factsOf(all, name, t)
 	}
 	l.sightOf(all)
+	l.agrees(&f)
 	return all
+}
+
+// agrees holds the terms that are listed to what is counted.
+func (l *lab) agrees(f *Facts) {
+	l.Helper()
+	var ended [catalog.EndCauses]uint64
+	var last float64
+	for _, e := range l.AppendEnded(nil) {
+		ended[e.Cause]++
+		last = max(last, Moment{Wall: time.Unix(0, 0)}.Unix(e.Ended-Origin))
+	}
+	if want := f.Ended(); ended != want {
+		l.Errorf("terms that ended, by cause: %v are listed, %v are counted", ended, want)
+	}
+	if counted := l.lastEnded.in(Moment{Now: l.now, Wall: time.Unix(0, 0).Add(l.now.Sub(Origin))}); last != counted && last != 0 { // drained
+
+		l.Errorf("the last term ended at %v as listed, at %v as counted", last, counted)
+	}
+	active, running := 0, 0
+	for _, o := range l.AppendOpen(nil, l.now) {
+		if running += o.Bodies; o.Active {
+			active++
+		}
+	}
+	if active != f.Active || running != f.Running {
+		l.Errorf("open terms: %d active and %d bodies are listed, %d and %d counted", active, running, f.Active, f.Running)
+	}
 }
 
 // sightOf is what the backend says. "up" is whether it is believed.

@@ -40,6 +40,7 @@ type State struct {
 	attempts    *Attempt     // those beside the flight
 	terms       *Term        // open, or with bodies that run
 	observation *observation // of an observed lock; nil until something was
+	history     *History     // the terms that ended last; nil unless they are kept
 
 	token     uint64
 	granted   time.Duration // length of the lease that was granted last; 0 unknown
@@ -105,11 +106,12 @@ func (s *State) Idle(now Instant) bool {
 // Resume lets attempts enter the Flight again.
 func (s *State) Resume() { s.Flight.open() }
 
-// Drain returns the totals and leaves none, nor of what guards counted, for a lock that is folded into
-// what its label keeps.
+// Drain returns the totals and leaves none, nor of what guards counted, nor kept
+// terms, for a lock that is folded into what its label keeps.
 func (s *State) Drain() Totals {
 	t := s.Totals
 	s.Totals = Totals{}
+	s.history.drain()
 	s.drainGuard()
 	return t
 }
@@ -148,8 +150,7 @@ func (s *State) Retire(now Instant) {
 	for t := s.terms; t != nil; t = s.terms {
 		s.settle(t, now)
 		if !t.ended {
-			s.countEnd(catalog.Abandoned)
-			s.endsBy(t, now)
+			s.endsBy(t, now, catalog.Abandoned)
 		}
 		s.running -= t.has().bodies
 		s.unlink(t)
@@ -162,17 +163,14 @@ func (s *State) Retire(now Instant) {
 	s.retired = true
 }
 
-// endsBy notes that a term ended at that instant, or with its lease if that
+// endsBy counts a term that ended at that instant, or with its lease if that
 // was before.
-func (s *State) endsBy(t *Term, at Instant) {
+func (s *State) endsBy(t *Term, at Instant, cause catalog.EndCause) {
 	if end := s.End(t); end != 0 {
 		at = min(at, end)
 	}
-	s.ends(at)
-}
-
-// ends notes when a term ended.
-func (s *State) ends(at Instant) {
+	s.countEnd(cause)
+	s.history.add(EndedTerm{Began: t.began, Ended: at, Cause: cause})
 	if at > s.lastEnded.at {
 		s.lastEnded.set(at)
 	}

@@ -262,8 +262,7 @@ func (s *State) lapse(t *Term) {
 	}
 	t.ended, t.lapsed, t.cause = true, true, catalog.Expired
 	s.closes(t)
-	s.countEnd(catalog.Expired)
-	s.ends(s.End(t))
+	s.endsBy(t, s.End(t), catalog.Expired)
 	if o := t.Owner(); o != nil {
 		o.Lapsed()
 	}
@@ -281,9 +280,8 @@ func (s *State) close(t *Term, at Instant, cause catalog.EndCause, covered bool)
 	if !t.recorded {
 		return
 	}
-	s.countEnd(cause)
 	stopped := t.Stopped()
-	s.endsBy(t, stopped)
+	s.endsBy(t, stopped, cause)
 	if !t.guarded {
 		s.observe(&s.Execution, catalog.ExecutionDuration, stopped.Seconds(t.began))
 	}

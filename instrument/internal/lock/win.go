@@ -92,8 +92,7 @@ func (s *State) adopt(t *Term) {
 	if !t.ended {
 		return
 	}
-	s.countEnd(t.cause)
-	s.endsBy(t, t.began)
+	s.endsBy(t, t.began, t.cause)
 	if !t.guarded {
 		s.observe(&s.Execution, catalog.ExecutionDuration, 0)
 	}
@@ -109,7 +108,10 @@ func (s *State) WinDead(t *Term, a *Attempt, start, now Instant) {
 	t.stopped.Store(int64(now))
 	if t.recorded {
 		s.countNotAcquired(catalog.SessionLost)
-		s.running += t.has().bodies
+		if t.has().bodies > 0 {
+			s.running += t.has().bodies
+			s.link(t)
+		}
 	}
 }
 

@@ -199,6 +199,7 @@ var wins = []scenario{
 		10s begin => entered lease=30s pending=1
 		11s body a x => a=unrecorded a.active=true a.bodies=1 age=1s
 		12s dead a => a=lost failed=session_lost:1 running=1 took=1/2 a.active=- age=- pending=-
+		13s look-on => afterloss=1s
 		14s done a x => afterloss=2s ran=1/3 a.bodies=- running=-
 	`},
 	{"a win that belongs to no attempt", Params{Lease: lease}, `

@@ -34,6 +34,7 @@ type folded struct {
 	facts lock.Facts
 	base  Summary
 	views []View
+	ended []lock.EndedTerm // the oldest first
 }
 
 // View is what one backend says of the locks of a label.
@@ -103,6 +104,7 @@ func (b *Label) enter(l *Lock) {
 	b.locks = l
 	b.count++
 	l.watch(b.observers)
+	l.Keep(int(b.r.keep.Load()))
 }
 
 // leave unlinks a lock. The caller holds both mutexes.
@@ -154,6 +156,7 @@ func (b *Label) fold(l *Lock) {
 	if l.Unlogged != 0 {
 		b.r.hooks.Overran(l)
 	}
+	b.folded.keepEnded(l, int(b.r.keep.Load()))
 	l.Drain()
 	f := &b.folded.facts
 	f.Totals.Add(&kept.Totals)
@@ -219,9 +222,9 @@ type Reading struct {
 	Identities []string
 }
 
-// read sums up the locks of the label. It reports false when there are none
-// and never were.
-func (b *Label) read(into *Reading) bool {
+// read sums up the locks of the label, and their terms unless terms is nil. It
+// reports false when there are none and never were.
+func (b *Label) read(into *Reading, terms *Terms) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.locks == nil && b.folded == nil {
@@ -231,6 +234,10 @@ func (b *Label) read(into *Reading) bool {
 	*into = Reading{
 		Label: b.shown, Shared: b.shared, Created: time.Unix(0, b.created), Summary: Summary{Uses: uses},
 		Views: into.Views[:0], Identities: into.Identities[:0],
+	}
+	if terms != nil {
+		terms.begin(b)
+		defer terms.finish(int(b.r.keep.Load()))
 	}
 	if b.folded != nil {
 		into.Totals.Add(&b.folded.facts.Totals)
@@ -252,6 +259,9 @@ func (b *Label) read(into *Reading) bool {
 		if !l.declared.WatchOnly { // what it declares is of the lock that others campaign for
 			l.AddTo(&into.Facts, m)
 			into.Summary.add(l.declared, l.HidesRenewals())
+		}
+		if terms != nil {
+			terms.add(l, m)
 		}
 		l.AddGuarding(&into.Guarding)
 		if l.Viewed() {

@@ -183,10 +183,10 @@ func TestALabelThatCollidedSendsItsLocksOn(t *testing.T) {
 		t.Errorf("it became %s", current.text())
 	}
 	now.mu.Unlock()
-	if before.read(&Reading{}) {
+	if before.read(&Reading{}, nil) {
 		t.Error("a label that collided has a series")
 	}
-	if (&Label{r: f.Registry}).read(&Reading{}) {
+	if (&Label{r: f.Registry}).read(&Reading{}, nil) {
 		t.Error("a label that has no lock yet has a series")
 	}
 	late := &Lock{}

@@ -8,7 +8,9 @@ import (
 // Read visits the reading of every label, sorted, as it is now. The reading is
 // used again after the visit, which runs without any mutex. It reports false
 // when the registry is closed.
-func (r *Registry) Read(visit func(*Reading)) bool {
+func (r *Registry) Read(visit func(*Reading)) bool { return r.visit(nil, visit) }
+
+func (r *Registry) visit(terms *Terms, visit func(*Reading)) bool {
 	r.mu.Lock()
 	closed := r.closed.Load()
 	all := make([]*Label, 0, len(r.labels))
@@ -22,7 +24,7 @@ func (r *Registry) Read(visit func(*Reading)) bool {
 	slices.SortFunc(all, func(a, b *Label) int { return cmp.Compare(a.shown, b.shown) })
 	var reading Reading
 	for _, b := range all {
-		if b.read(&reading) {
+		if b.read(&reading, terms) {
 			visit(&reading)
 		}
 	}

@@ -21,6 +21,7 @@ type Registry struct {
 	names        *names
 	hasRoomAgain atomic.Bool // a label would fit although names were folded
 	closed       atomic.Bool
+	keep         atomic.Int32 // terms that each lock keeps
 
 	mu         sync.Mutex
 	labels     map[string]*Label
