@@ -107,6 +107,7 @@ func TestTheSearchFindsTheNameWhereItIsLetOut(t *testing.T) {
 		outputs := e.collect(t)
 		for _, exit := range []string{
 			"HTTP page, text", "HTTP page, OpenMetrics", "HTTP page, protobuf", "HTTP page, protobuf with native histograms",
+			"status page", "status page, one lock", "status, JSON", "status, JSON, one lock", "readiness",
 			"OpenTelemetry metrics", "spans", "logs, text", "logs, JSON", "printed handles", "logged handles",
 		} {
 			if !bytes.Contains(outputs[exit], []byte(canary)) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/leaderscope/leaderscope/exporter/otelmetric"
 	"github.com/leaderscope/leaderscope/exporter/prom"
+	"github.com/leaderscope/leaderscope/exporter/status"
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/redact"
 	"github.com/leaderscope/leaderscope/redact/rulesfile"
@@ -34,6 +36,7 @@ type exits struct {
 	registry *prometheus.Registry // classic histograms with exemplars
 	native   *prometheus.Registry // native ones
 	otel     *metric.ManualReader
+	status   http.Handler
 	spans    *tracetest.InMemoryExporter
 	tracer   *trace.TracerProvider
 	text     bytes.Buffer // logs
@@ -54,7 +57,7 @@ func newExits(t *testing.T, opts []instrument.Option) *exits {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.m = m
+	e.m, e.status = m, status.Handler(m)
 	if _, err := prom.Register(e.registry, m, prom.WithExemplars()); err != nil {
 		t.Fatal(err)
 	}
@@ -156,6 +159,7 @@ func (e *exits) collect(t *testing.T) map[string][]byte {
 	}
 	outputs["OpenTelemetry metrics"] = encode(t, otel)
 	outputs["profiles"] = e.profile.Bytes()
+	maps.Copy(outputs, e.statuses(t))
 	return outputs
 }
 

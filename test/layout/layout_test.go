@@ -41,6 +41,7 @@ func TestAnExporterLinksNoSDKAndNotTheOtherExporter(t *testing.T) {
 	cases := map[string][]string{
 		"exporter/otelmetric": {"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "github.com/prometheus/", module + "exporter/prom"},
 		"exporter/prom":       {"go.opentelemetry.io/otel/metric", module + "exporter/otelmetric"},
+		"exporter/status":     {"go.opentelemetry.io/otel/metric", "github.com/prometheus/", module + "exporter/prom", module + "exporter/otelmetric"},
 	}
 	for pkg, foreign := range cases {
 		for _, p := range deps(t, module+pkg) {
@@ -95,6 +96,7 @@ func TestImportsPointInOneDirection(t *testing.T) {
 
 		"exporter/prom":       {"instrument", "instrument/catalog", "redact", "exporter/internal/"},
 		"exporter/otelmetric": {"instrument", "instrument/catalog", "redact"},
+		"exporter/status":     {"instrument", "instrument/catalog", "redact"},
 	}
 	for pkg, allowed := range cases {
 		for _, p := range deps(t, module+pkg) {
