@@ -286,3 +286,53 @@ func TestServingWhileRecordingAndForgettingIsSafe(t *testing.T) {
 	}
 	workers.Wait()
 }
+
+func TestALeaseThatWasOverWhenItWasWonWasHeldForNoTime(t *testing.T) {
+	bubble(t, "by an hour", func(t *testing.T) {
+		m := newMiddleware(t)
+		h := status.Handler(m)
+		e := m.Election("x")
+		past := time.Now().Add(-time.Hour)
+		acquire(t, e, instrument.NewLease(nil, instrument.ExpiryFrom(func() time.Time { return past })))
+		d := decode(t, get(t, h, "/"))
+		if l := d.Locks[0]; l.State != "standby" || len(l.Open) != 0 || len(l.Ended) != 1 || l.Ended[0].Cause != "expired" || l.Ended[0].Held != 0 {
+			t.Errorf("%+v", l)
+		}
+	})
+}
+
+func TestALeaseThatIsLostHasNothingLeftAlthoughItsWorkContinues(t *testing.T) {
+	for name, c := range map[string]struct {
+		cause error
+		state string // until the lease would have ended
+	}{
+		"as the library reports, and the lease keeps others out": {nil, "standby"},
+		"as the backend has shown":                               {instrument.ErrSessionLost, "overrun"},
+	} {
+		bubble(t, name, func(t *testing.T) {
+			m := newMiddleware(t)
+			h := status.Handler(m)
+			term := acquire(t, m.Election("x", instrument.Hold(), instrument.LeaseDuration(10*s)), renewable())
+			working, done := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(done)
+				_ = term.Work(context.Background(), func(context.Context, *instrument.Term) error { <-working; return nil })
+			}()
+			time.Sleep(s)
+			term.Sink().Lost(c.cause)
+			time.Sleep(s)
+			if l := decode(t, get(t, h, "/")).Locks[0]; l.State != c.state || l.Headroom != nil || len(l.Open) != 1 || l.Active != 0 {
+				t.Errorf("while it works: %+v", l)
+			}
+			time.Sleep(10 * s)
+			if l := decode(t, get(t, h, "/")).Locks[0]; l.State != "overrun" || l.Headroom == nil || *l.Headroom != -2 {
+				t.Errorf("past the lease: %+v", l)
+			}
+			close(working)
+			<-done
+			if l := decode(t, get(t, h, "/")).Locks[0]; l.State != "standby" || l.Headroom != nil || len(l.Open) != 0 {
+				t.Errorf("then: %+v", l)
+			}
+		})
+	}
+}

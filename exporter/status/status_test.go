@@ -265,6 +265,7 @@ type decoded struct {
 		State    string
 		Shared   bool
 		Active   int
+		Headroom *float64         `json:"lease_headroom_seconds"`
 		Open     []map[string]any `json:"open_terms"`
 		Omitted  int              `json:"open_terms_omitted"`
 		Ended    []struct {

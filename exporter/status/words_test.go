@@ -2,10 +2,13 @@ package status
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
+	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
+	"github.com/leaderscope/leaderscope/redact"
 )
 
 func TestDurationsAreReadAsPeopleSayThem(t *testing.T) {
@@ -54,5 +57,20 @@ func TestLeaseAndWaitingAreSaidInWords(t *testing.T) {
 		if lease, waiting := c.l.Lease(), c.l.Waiting(); lease != c.lease || waiting != c.waiting {
 			t.Errorf("%+v: %q and %q, want %q and %q", c.l, lease, waiting, c.lease, c.waiting)
 		}
+	}
+}
+
+// The first page of many locks takes the memory of a few pages.
+func TestALongListKeepsNoMoreThanItShows(t *testing.T) {
+	m, err := instrument.New(instrument.WithMaxLabels(10*PageSize), instrument.WithRedactor(redact.Raw()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &handler{m: m, terms: DefaultTerms}
+	for i := range 10 * PageSize {
+		m.Named(strconv.Itoa(i))
+	}
+	if d := h.read(query{page: 1}); len(d.Locks) != PageSize || cap(d.Locks) > 4*PageSize {
+		t.Errorf("%d locks are shown, there is room for %d", len(d.Locks), cap(d.Locks))
 	}
 }
