@@ -93,8 +93,9 @@ type HolderView struct {
 // KeepTerms has the middleware keep the last n terms that ended of each label,
 // those that exist and those to come, for Snapshot.Ended. More than
 // MaxKeptTerms means MaxKeptTerms; of several calls the largest n counts, and
-// less than 1 changes nothing. It takes 24 bytes for each term, from the first
-// term on that a lock ends, until the lock is forgotten.
+// less than 1 changes nothing. It takes 48 bytes of memory for each lock, and 24
+// for each of the n terms from its first ended term on, until the lock is
+// forgotten.
 func (m *Middleware) KeepTerms(n int) {
 	if m != nil && n > 0 {
 		m.locks.KeepTerms(min(n, MaxKeptTerms))

@@ -39,6 +39,10 @@ func TestASnapshotShowsTheTermsOfALabel(t *testing.T) {
 		m.Election("c").ObserveBackend(instrument.BackendView{State: instrument.BackendHeld, Holder: "pod-1"})
 		m.Election("d", instrument.WatchOnly()).ObserveBackend(instrument.BackendView{State: instrument.BackendVacant})
 
+		blind := m.Election("e")
+		blind.ObserveBackend(instrument.BackendView{State: instrument.BackendHeld, Holder: "pod-1"})
+		blind.ObserveBackend(instrument.BackendView{State: instrument.BackendUnknown})
+
 		renewable := instrument.NewLease(nil, instrument.RenewWith(func(context.Context) error { return nil }))
 		for _, wait := range []time.Duration{1 * s, 2 * s} {
 			term := acquire(t, job, electtest.Wins(instrument.NewLease(nil)))
@@ -76,6 +80,8 @@ func TestASnapshotShowsTheTermsOfALabel(t *testing.T) {
 			Views: []instrument.HolderView{{Held: 1, Holder: "pod-1"}},
 		}, {
 			Label: "d", At: at(26 * s), WatchOnly: true, Views: []instrument.HolderView{{}},
+		}, {
+			Label: "e", At: at(26 * s), Electors: []instrument.Elector{{}}, MaxLeaders: 1,
 		}}
 		if diff := cmp.Diff(want, inspected(m), cmpopts.EquateEmpty()); diff != "" {
 			t.Error(diff)

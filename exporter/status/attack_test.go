@@ -159,6 +159,8 @@ func TestAClockThatIsSetIsSurvived(t *testing.T) {
 				t.Errorf("page: %d", page.StatusCode)
 			} else if body := text(t, page); strings.Contains(body, "-0.") || strings.Contains(body, "NaN") {
 				t.Error(body)
+			} else if name == "back by an hour" && !strings.Contains(body, "released 0.0 s ago, held 0.0 s") {
+				t.Errorf("a term that has not ended yet: %s", body)
 			}
 			get(t, status.Ready(m, status.NotWhileOverrun(), status.LeaderOnly(e)), "/")
 		})

@@ -132,7 +132,7 @@ func (h *handler) writeJSON(w io.Writer, q query) error {
 func (h *handler) read(q query) *document {
 	d := &document{Schema: schemaVersion, Instance: h.instance, Faults: h.m.Faults(), TermsKept: h.terms, Locks: []lockStatus{}}
 	chosen, most := 0, q.page*PageSize
-	var now time.Time
+	now := time.Now()
 	h.m.Inspect(func(s *instrument.Snapshot) {
 		now = s.At
 		if d.Totals.add(s); q.lockName != "" && q.lockName != s.Label {
@@ -143,9 +143,6 @@ func (h *handler) read(q query) *document {
 			d.Locks = mostUrgent(d.Locks, most)
 		}
 	})
-	if now.IsZero() {
-		now = time.Now()
-	}
 	d.Time = date(now)
 	d.Pages = max(1, (chosen+PageSize-1)/PageSize)
 	d.Page = min(q.page, d.Pages)

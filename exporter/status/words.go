@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 )
@@ -30,12 +31,16 @@ var causeText = map[string]string{
 	"release_failed": "the call that gives the lock back failed",
 }
 
-// inWords is a duration as people read it.
+// century is the length beyond which durations overflow before long.
+const century = seconds(100 * 365 * 24 * 60 * 60)
+
+// inWords is a duration as people read it, without its sign.
 func inWords(s seconds) string {
-	d := time.Duration(float64(s) * float64(time.Second))
-	if d < 0 {
-		d = -d
+	s = seconds(math.Abs(float64(s)))
+	if s > century {
+		return "more than 100 years" // a clock was set
 	}
+	d := time.Duration(float64(s) * float64(time.Second))
 	switch {
 	case d < 10*time.Second:
 		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"testing"
@@ -16,9 +17,13 @@ func TestDurationsAreReadAsPeopleSayThem(t *testing.T) {
 		"0.0 s": 0, "0.1 s": 149 * time.Millisecond, "9.9 s": 9940 * time.Millisecond, "10 s": 10 * time.Second, "59 s": 59999 * time.Millisecond,
 		"1 min 0 s": time.Minute, "59 min 59 s": time.Hour - time.Second, "1 h 0 min": time.Hour, "23 h 59 min": 24*time.Hour - time.Second,
 		"1 d 0 h": 24 * time.Hour, "36500 d 0 h": 36500 * 24 * time.Hour, "2.5 s": -2500 * time.Millisecond,
+		"more than 100 years": math.MaxInt64,
 	} {
 		if got := inWords(secondsOf(d)); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+		if got := inWords(secondsOf(-d)); got != want {
+			t.Errorf("%v is %q, want %q", -d, got, want)
 		}
 	}
 }

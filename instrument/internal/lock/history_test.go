@@ -93,6 +93,10 @@ func TestOpenTermsAreThoseThatHoldOrWork(t *testing.T) {
 		"left to its lease on purpose": {Params{Hold: true, KeepUntilExpiry: true}, func(*State, *Term) {}, 31 * time.Second, nil},
 		"a body past the lease": {Params{}, func(s *State, t *Term) { s.BodyStarts(t, Origin) }, 31 * time.Second,
 			[]OpenTerm{{Began: Origin, End: Origin.Add(lease), Bodies: 1, Overrun: true}}},
+		"a body at the very end of the lease": {Params{}, func(s *State, t *Term) { s.BodyStarts(t, Origin) }, lease,
+			[]OpenTerm{{Began: Origin, End: Origin.Add(lease), Bodies: 1}}},
+		"a lock around one run that a late renewal may still find open": {Params{}, func(*State, *Term) {}, 31 * time.Second,
+			[]OpenTerm{{Began: Origin, End: Origin.Add(lease)}}},
 		"a body within the lease": {Params{}, func(s *State, t *Term) { s.BodyStarts(t, Origin) }, 29 * time.Second,
 			[]OpenTerm{{Began: Origin, End: Origin.Add(lease), Bodies: 1, Active: true}}},
 		"a body after the loss": {Params{}, func(s *State, t *Term) {

@@ -146,3 +146,24 @@ func TestTermsThatEndedAtOnceComeInTheOrderInWhichTheyWereCounted(t *testing.T) 
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+func TestFoldedTermsAreKeptTheOldestFirst(t *testing.T) {
+	f := newFixture(2)
+	f.KeepTerms(3)
+	var all []*Lock
+	for i := range 4 {
+		l := f.shared(fmt.Sprint(i))
+		f.cycle(l, i)
+		all = append(all, l)
+	}
+	for _, l := range []*Lock{all[3], all[0], all[2]} {
+		sweep(l)
+	}
+	ends := []lock.Instant{}
+	for _, e := range f.labels["*"].folded.ended {
+		ends = append(ends, e.Ended-lock.Origin)
+	}
+	if want := []lock.Instant{0, 2e9, 3e9}; !slices.Equal(ends, want) {
+		t.Errorf("kept %v, want %v", ends, want)
+	}
+}
