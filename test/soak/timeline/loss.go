@@ -1,0 +1,98 @@
+package timeline
+
+import (
+	"slices"
+	"time"
+)
+
+// Loss is a term that the backend ended while its holder led.
+type Loss struct {
+	At End
+	// ToZero is how long leader_active still said 1 after the record was seen
+	// to be gone; 0 when it did not.
+	ToZero time.Duration
+	// Seen says that a later sample said 0. The process had ended before, or
+	// the run had, when it is false.
+	Seen bool
+}
+
+// Losses are the terms of a life that the backend ended within a tenure.
+func Losses(t *Truth, life Life) (all []Loss) {
+	for _, end := range t.Ends() {
+		if end.Holder != life.Holder || !inTenure(life, end) {
+			continue
+		}
+		l := Loss{At: end}
+		last := -1 // sample that said 1 without a 0 since the end
+		for i, s := range life.Samples {
+			if s.From < end.By {
+				continue
+			}
+			if !s.Active {
+				l.Seen = true
+				if last >= 0 {
+					l.ToZero = s.From - end.By
+				}
+				break
+			}
+			last = i
+		}
+		if !l.Seen && last >= 0 {
+			l.ToZero = life.Samples[last].To - end.By
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+func inTenure(life Life, end End) bool {
+	return slices.ContainsFunc(life.Tenures, func(t Span) bool { return t.From <= end.By && end.By < t.To })
+}
+
+// AfterLoss is how long the work of a life continued after the backend had
+// ended its term: the shortest and the longest that looks allow.
+func AfterLoss(t *Truth, life Life, work []Span) (least, most time.Duration) {
+	for _, end := range t.Ends() {
+		if end.Holder != life.Holder {
+			continue
+		}
+		for _, w := range work {
+			if w.From <= end.By && w.To > end.After {
+				least += max(w.To-end.By, 0)
+				most += w.To - max(end.After, w.From)
+			}
+		}
+	}
+	return least, most
+}
+
+// Overlap is the time in which the work of two lives ran at once, and the
+// longest at a stretch. The spans are those of all lives.
+func Overlap(work []Span) (sum, longest time.Duration) {
+	type edge struct {
+		at    time.Duration
+		delta int
+	}
+	var edges []edge
+	for _, w := range work {
+		edges = append(edges, edge{w.From, 1}, edge{w.To, -1})
+	}
+	slices.SortFunc(edges, func(a, b edge) int {
+		if a.at != b.at {
+			return int(a.at - b.at)
+		}
+		return a.delta - b.delta // one that ends then and one that begins do not overlap
+	})
+	depth, since := 0, time.Duration(0)
+	for _, e := range edges {
+		if depth == 2 && e.delta < 0 {
+			sum += e.at - since
+			longest = max(longest, e.at-since)
+		}
+		depth += e.delta
+		if depth == 2 && e.delta > 0 {
+			since = e.at
+		}
+	}
+	return sum, longest
+}
