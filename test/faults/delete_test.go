@@ -3,17 +3,13 @@
 package faults
 
 import (
-	"fmt"
+	"context"
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/test/electors"
 )
 
 // deletion takes away the record by which a lock is held. The session of its
@@ -47,16 +43,16 @@ type either = []electtest.Series
 // record in a way of its own. A renewal may be under way when the record
 // goes. A NATS server that was restarted has forgotten the watch of the key.
 var deletions = map[string]deletion{
-	"etcd":           {by: record(deleteOnEtcd), within: time.Second, grows: either{seen, refused}},
-	"nats":           {by: record(loseOnNATS), within: lease / 2, grows: either{seen, refused}},
-	"zookeeper":      {by: record(loseOnZooKeeper), within: time.Second, grows: either{seen, refused}},
-	"redis":          {by: record(loseOnRedis), within: lease / 2, grows: either{refused}},
+	"etcd":           {by: record(electors.DeleteOnEtcd), within: time.Second, grows: either{seen, refused}},
+	"nats":           {by: record(electors.DeleteOnNATS), within: lease / 2, grows: either{seen, refused}},
+	"zookeeper":      {by: record(electors.DeleteOnZooKeeper), within: time.Second, grows: either{seen, refused}},
+	"redis":          {by: record(electors.DeleteOnRedis), within: lease / 2, grows: either{refused}},
 	"dynalite":       {by: record(loseOnDynamoDB), within: lease / 2, grows: either{refused}},
 	"postgres":       {by: forgetLocks, within: time.Second, grows: either{seen}},
 	"mariadb":        {by: forgetLocks, within: time.Second, grows: either{seen}},
-	"kube-apiserver": {by: record(deleteOnKubernetes), within: lease / 2, recreated: true, grows: either{replaced, outlived}},
+	"kube-apiserver": {by: record(electors.DeleteOnKubernetes), within: lease / 2, recreated: true, grows: either{replaced, outlived}},
 
-	"rueidislock": {by: record(loseOnRedis), within: lease, grows: either{seen}},
+	"rueidislock": {by: record(electors.DeleteOnRedis), within: lease, grows: either{seen}},
 	"pglock":      {by: record(deletePgLock), within: lease / 2, grows: either{refused}},
 }
 
@@ -99,35 +95,14 @@ func (c *cluster) recordDeleted(t *testing.T) {
 	c.leader(t, c.ttl())
 }
 
+// forgetLocks has the session of the holder give up its advisory locks.
+func forgetLocks(_ testing.TB, _ *cluster, holder *process) error {
+	return holder.cmd.Process.Signal(electors.Forget)
+}
+
 // record deletes what the server keeps of a lock.
-func record(remove func(t testing.TB, address, lock string) error) func(testing.TB, *cluster, *process) error {
+func record(remove func(ctx context.Context, address, lock string) error) func(testing.TB, *cluster, *process) error {
 	return func(t testing.TB, c *cluster, _ *process) error {
-		return remove(t, c.server.Addresses()[0], c.all[0].order.Lock)
+		return remove(t.Context(), c.server.Addresses()[0], c.all[0].order.Lock)
 	}
-}
-
-// deleteOnEtcd deletes the key of the first in the queue, and leaves its lease.
-func deleteOnEtcd(t testing.TB, address, lock string) error {
-	c, err := clientv3.New(clientv3.Config{Endpoints: []string{address}, Logger: zap.NewNop()})
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	resp, err := c.Get(t.Context(), lock+"/", clientv3.WithFirstCreate()...)
-	if err != nil {
-		return err
-	}
-	if len(resp.Kvs) == 0 {
-		return fmt.Errorf("no key below %s/", lock)
-	}
-	_, err = c.Delete(t.Context(), string(resp.Kvs[0].Key))
-	return err
-}
-
-func deleteOnKubernetes(t testing.TB, address, lock string) error {
-	clients, err := kubernetes.NewForConfig(kubernetesConfig(address))
-	if err != nil {
-		return err
-	}
-	return clients.CoordinationV1().Leases("default").Delete(t.Context(), lock, metav1.DeleteOptions{})
 }

@@ -7,11 +7,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"io"
 	"log"
 	"net/http"
-	"testing"
 	"time"
 
 	"cirello.io/dynamolock/v2"
@@ -20,45 +17,26 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/bsm/redislock"
 	"github.com/go-logr/logr"
 	"github.com/go-redsync/redsync/v4"
 	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
 	_ "github.com/go-sql-driver/mysql"
-	"github.com/go-zookeeper/zk"
 	_ "github.com/jackc/pgx/v5/stdlib"
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
-	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
 	"github.com/redis/rueidis/rueidislock"
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/leaderelection"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/ctrllease"
 	"github.com/leaderscope/leaderscope/instrument/dynamolocklead"
-	"github.com/leaderscope/leaderscope/instrument/etcdlock"
-	"github.com/leaderscope/leaderscope/instrument/k8slease"
-	"github.com/leaderscope/leaderscope/instrument/natskv"
 	"github.com/leaderscope/leaderscope/instrument/pglocklead"
-	"github.com/leaderscope/leaderscope/instrument/redislocklead"
 	"github.com/leaderscope/leaderscope/instrument/redsynclead"
 	"github.com/leaderscope/leaderscope/instrument/rueidislocklead"
-	"github.com/leaderscope/leaderscope/instrument/sqllock"
-	"github.com/leaderscope/leaderscope/instrument/zklock"
-	"github.com/leaderscope/leaderscope/test/server"
+	"github.com/leaderscope/leaderscope/test/electors"
 )
 
-// lease is short enough for a test and long enough for a loaded machine.
-const lease = 4 * time.Second
+const lease = electors.Lease
 
 // elector is a way to lead, as a user would write it.
 type elector struct {
@@ -87,11 +65,11 @@ type elector struct {
 	careless bool
 
 	// connect returns an elector of this lock, and how to let go of the server.
-	connect func(ctx context.Context, address, lock, id string) (instrument.Acquirer, func(), error)
+	connect electors.Connect
 	// drop has the server drop the lock; as its other electors do if not set.
-	drop func(t testing.TB, address, lock string) error
+	drop func(ctx context.Context, address, lock string) error
 	// campaign leads until ctx is done, for electors that are no Acquirer.
-	campaign func(ctx context.Context, address, lock, id string, e *instrument.Election, work func(context.Context)) error
+	campaign func(ctx context.Context, r electors.Replica, e *instrument.Election, work func(context.Context)) error
 	// works says that what the leader does is work of the term, where campaign
 	// could leave that out.
 	works bool
@@ -99,13 +77,13 @@ type elector struct {
 	body func(context.Context, *instrument.Term) error
 }
 
-// electors are in the order of the table.
-var electors = []elector{
+// table is in the order of the page.
+var table = []elector{
 	{
 		name: "client-go leaderelection", module: "instrument/k8slease", style: "campaign with callbacks", server: "kube-apiserver",
 		lease: lease, waits: true, renews: true, fenced: true, slow: time.Second,
 		options:  []instrument.ElectionOption{instrument.Hold(), instrument.Backend("kubernetes")},
-		campaign: kubernetesLease, works: true, careless: true,
+		campaign: electors.KubernetesLease, works: true, careless: true,
 		note: "with `ReleaseOnCancel` a leader that wakes up after its lease releases without a look at whose it is by then: it gives the lease of the next away, and two may lead until that one renews.",
 	},
 	{
@@ -119,25 +97,25 @@ var electors = []elector{
 		name: "etcd concurrency.Election", module: "instrument/etcdlock", style: "campaign and hold", server: "etcd",
 		lease: lease, waits: true, renews: true, fenced: true, slow: time.Second,
 		options: []instrument.ElectionOption{instrument.Hold(), instrument.LeaseDuration(lease), instrument.Backend("etcd")},
-		connect: etcd(etcdElection),
+		connect: electors.EtcdElection,
 	},
 	{
 		name: "etcd concurrency.Mutex", module: "instrument/etcdlock", style: "lock", server: "etcd",
 		lease: lease, waits: true, renews: true, fenced: true, slow: time.Second,
 		options: []instrument.ElectionOption{instrument.LeaseDuration(lease), instrument.Backend("etcd")},
-		connect: etcd(etcdlock.NewMutex),
+		connect: electors.EtcdMutex,
 	},
 	{
 		name: "NATS JetStream key-value", module: "instrument/natskv", style: "campaign and hold", server: "nats",
 		lease: lease, waits: true, renews: true, fenced: true, slow: time.Second,
 		options: []instrument.ElectionOption{instrument.Hold(), instrument.LeaseDuration(lease), instrument.Backend("nats")},
-		connect: natsKeyValue,
+		connect: electors.NATSKeyValue,
 	},
 	{
 		name: "bsm/redislock", module: "instrument/redislocklead", style: "lock, renewed by the adapter", server: "redis",
 		lease: lease, waits: true, renews: true, demand: true, slow: time.Second,
 		options: []instrument.ElectionOption{instrument.Backend("redis")},
-		connect: redisLock,
+		connect: electors.RedisLock,
 	},
 	{
 		name: "go-redsync/redsync", module: "instrument/redsynclead", style: "lock, renewed by the caller", server: "redis",
@@ -156,7 +134,7 @@ var electors = []elector{
 		name: "go-zookeeper", module: "instrument/zklock", style: "campaign and hold", server: "zookeeper",
 		lease: lease, waits: true, renews: true, fenced: true, slow: time.Second,
 		options: []instrument.ElectionOption{instrument.Hold(), instrument.LeaseDuration(lease), instrument.Backend("zookeeper")},
-		connect: zooKeeper,
+		connect: electors.ZooKeeper,
 		note:    "a session outlives its lease end when its server was away meanwhile; `leader_active` is 0 until the first answer.",
 	},
 	{
@@ -179,71 +157,25 @@ var electors = []elector{
 		waits: true, bound: true, slow: time.Second,
 		options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("postgres")},
 		note:    "the lock lives with its connection and has no lease: a holder learns of a broken connection at its next check, and two may show until then.",
-		connect: advisory("pgx", postgresDSN, func(lock string) sqllock.Lock { return sqllock.Postgres(postgresKey(lock)) }),
+		connect: electors.Postgres,
 	},
 	{
 		name: "MariaDB GET_LOCK", module: "instrument/sqllock", style: "lock", server: "mariadb",
 		waits: true, bound: true, slow: time.Second,
 		options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("mariadb")},
 		note:    "as PostgreSQL's.",
-		connect: advisory("mysql", mariaDSN, sqllock.MariaDB),
+		connect: electors.MariaDB,
 	},
-}
-
-func kubernetesConfig(address string) *rest.Config {
-	return &rest.Config{
-		Host: "https://" + address, BearerToken: server.KubernetesToken,
-		TLSClientConfig: rest.TLSClientConfig{Insecure: true}, Timeout: 1500 * time.Millisecond,
-	}
-}
-
-func kubernetesLock(address, lock, id string) (resourcelock.Interface, error) {
-	clients, err := kubernetes.NewForConfig(kubernetesConfig(address))
-	if err != nil {
-		return nil, err
-	}
-	return &resourcelock.LeaseLock{
-		LeaseMeta: metav1.ObjectMeta{Namespace: "default", Name: lock}, Client: clients.CoordinationV1(),
-		LockConfig: resourcelock.ResourceLockConfig{Identity: id},
-	}, nil
-}
-
-const (
-	renewDeadline = lease * 3 / 4
-	retryPeriod   = lease / 8
-)
-
-// kubernetesLease is a replica that campaigns again whenever its elector has
-// stopped.
-func kubernetesLease(ctx context.Context, address, lock, id string, e *instrument.Election, work func(context.Context)) error {
-	l, err := kubernetesLock(address, lock, id)
-	if err != nil {
-		return err
-	}
-	for ctx.Err() == nil {
-		elector, err := leaderelection.NewLeaderElector(k8slease.Instrument(leaderelection.LeaderElectionConfig{
-			Lock: l, LeaseDuration: lease, RenewDeadline: renewDeadline, RetryPeriod: retryPeriod, ReleaseOnCancel: true, Name: lock,
-			Callbacks: leaderelection.LeaderCallbacks{
-				OnStartedLeading: work,
-				OnStoppedLeading: func() {},
-			},
-		}, e))
-		if err != nil {
-			return err
-		}
-		elector.Run(ctx)
-	}
-	return nil
 }
 
 // kubernetesManager starts another manager whenever one has ended, as a
 // container does that is restarted.
-func kubernetesManager(ctx context.Context, address, lock, id string, e *instrument.Election, work func(context.Context)) error {
-	duration, deadline, period := lease, renewDeadline, retryPeriod
+func kubernetesManager(ctx context.Context, r electors.Replica, e *instrument.Election, work func(context.Context)) error {
+	duration, deadline, period := lease, electors.RenewDeadline, electors.RetryPeriod
 	for ctx.Err() == nil {
-		m, err := ctrllease.NewManager(kubernetesConfig(address), manager.Options{
+		m, err := ctrllease.NewManager(electors.KubernetesConfig(r.Address), manager.Options{
 			Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"},
-			LeaderElection: true, LeaderElectionNamespace: "default", LeaderElectionID: lock,
+			LeaderElection: true, LeaderElectionNamespace: electors.KubernetesNamespace, LeaderElectionID: r.Lock,
 			LeaderElectionReleaseOnCancel: true, LeaseDuration: &duration, RenewDeadline: &deadline, RetryPeriod: &period,
 		}, e)
 		if err == nil {
@@ -253,81 +185,27 @@ func kubernetesManager(ctx context.Context, address, lock, id string, e *instrum
 			err = m.Start(ctx)
 		}
 		if err != nil {
-			log.Printf("%s: %v", id, err)
+			log.Printf("%s: %v", r.ID, err)
 			time.Sleep(100 * time.Millisecond)
 		}
 	}
 	return nil
 }
 
-func etcdElection(c *clientv3.Client, lock string, ttl time.Duration) instrument.Acquirer {
-	return etcdlock.NewElection(c, lock, "replica", ttl)
+func redsyncMutex(_ context.Context, r electors.Replica) (instrument.Acquirer, func(), error) {
+	client := electors.RedisClient(r.Address)
+	return redsynclead.NewTryMutex(redsync.New(goredis.NewPool(client)), r.Lock, redsync.WithExpiry(lease)), func() { client.Close() }, nil
 }
 
-type connector = func(ctx context.Context, address, lock, id string) (instrument.Acquirer, func(), error)
-
-func etcd(make func(*clientv3.Client, string, time.Duration) instrument.Acquirer) connector {
-	return func(_ context.Context, address, lock, _ string) (instrument.Acquirer, func(), error) {
-		c, err := clientv3.New(clientv3.Config{Endpoints: []string{address}, Logger: zap.NewNop()})
-		if err != nil {
-			return nil, nil, err
-		}
-		return make(c, lock, lease), func() { c.Close() }, nil
-	}
-}
-
-func natsKeyValue(ctx context.Context, address, lock, id string) (instrument.Acquirer, func(), error) {
-	nc, err := nats.Connect("nats://"+address, nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond))
-	if err != nil {
-		return nil, nil, err
-	}
-	js, err := jetstream.New(nc)
-	if err != nil {
-		return nil, nc.Close, err
-	}
-	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "leases", TTL: lease, Storage: jetstream.FileStorage})
-	if err != nil {
-		return nil, nc.Close, err
-	}
-	return natskv.NewElection(kv, lock, id), nc.Close, nil
-}
-
-// redisClient gives up on a request well within the lease.
-func redisClient(address string) *redis.Client {
-	return redis.NewClient(&redis.Options{
-		Addr: address, DialTimeout: time.Second, ReadTimeout: 1500 * time.Millisecond, WriteTimeout: time.Second, MaxRetries: -1,
-	})
-}
-
-func redisLock(_ context.Context, address, lock, _ string) (instrument.Acquirer, func(), error) {
-	client := redisClient(address)
-	return redislocklead.NewLock(redislock.New(client), lock, lease, redislocklead.WithAutoRenew()), func() { client.Close() }, nil
-}
-
-func redsyncMutex(_ context.Context, address, lock, _ string) (instrument.Acquirer, func(), error) {
-	client := redisClient(address)
-	return redsynclead.NewTryMutex(redsync.New(goredis.NewPool(client)), lock, redsync.WithExpiry(lease)), func() { client.Close() }, nil
-}
-
-func rueidisLock(_ context.Context, address, lock, _ string) (instrument.Acquirer, func(), error) {
+func rueidisLock(_ context.Context, r electors.Replica) (instrument.Acquirer, func(), error) {
 	locker, err := rueidislock.NewLocker(rueidislock.LockerOption{
-		ClientOption: rueidis.ClientOption{InitAddress: []string{address}},
+		ClientOption: rueidis.ClientOption{InitAddress: []string{r.Address}},
 		KeyMajority:  1, KeyValidity: lease, ExtendInterval: lease / 4, TryNextAfter: time.Second,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	return rueidislocklead.NewTryLock(locker, lock), locker.Close, nil
-}
-
-func zooKeeper(_ context.Context, address, lock, id string) (instrument.Acquirer, func(), error) {
-	session := new(zklock.Session)
-	conn, _, err := zk.Connect([]string{address}, lease, zk.WithLogInfo(false), zk.WithLogger(log.New(io.Discard, "", 0)),
-		zk.WithEventCallback(session.Event), zk.WithDialer(session.Dialer(nil)))
-	if err != nil {
-		return nil, nil, err
-	}
-	return zklock.NewElection(conn, session, "/leaderscope/"+lock, id, zk.WorldACL(zk.PermAll)), conn.Close, nil
+	return rueidislocklead.NewTryLock(locker, r.Lock), locker.Close, nil
 }
 
 const dynamoTable = "locks"
@@ -340,10 +218,10 @@ func dynamoDB(address string) *dynamodb.Client {
 	})
 }
 
-func dynamoLock(ctx context.Context, address, lock, id string) (instrument.Acquirer, func(), error) {
-	db := dynamoDB(address)
+func dynamoLock(ctx context.Context, r electors.Replica) (instrument.Acquirer, func(), error) {
+	db := dynamoDB(r.Address)
 	client, err := dynamolock.New(db, dynamoTable, dynamolock.WithLeaseDuration(lease), dynamolock.DisableHeartbeat(),
-		dynamolock.WithOwnerName(fmt.Sprint(id, time.Now().UnixNano())))
+		dynamolock.WithOwnerName(fmt.Sprint(r.ID, time.Now().UnixNano())))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -357,47 +235,23 @@ func dynamoLock(ctx context.Context, address, lock, id string) (instrument.Acqui
 	if err != nil {
 		return nil, nil, err
 	}
-	return dynamolocklead.NewLock(client, lock, lease), func() {}, nil
+	return dynamolocklead.NewLock(client, r.Lock, lease), func() {}, nil
 }
 
-func pgLock(_ context.Context, address, lock, id string) (instrument.Acquirer, func(), error) {
-	db, err := sql.Open("pgx", fmt.Sprintf(postgresDSN, address))
+func pgLock(_ context.Context, r electors.Replica) (instrument.Acquirer, func(), error) {
+	db, err := sql.Open("pgx", fmt.Sprintf(electors.PostgresDSN, r.Address))
 	if err != nil {
 		return nil, nil, err
 	}
 	closing := func() { db.Close() }
-	client, err := pglock.UnsafeNew(db, pglock.WithLeaseDuration(lease), pglock.WithHeartbeatFrequency(0), pglock.WithOwner(id))
+	client, err := pglock.UnsafeNew(db, pglock.WithLeaseDuration(lease), pglock.WithHeartbeatFrequency(0), pglock.WithOwner(r.ID))
 	if err == nil {
 		err = client.TryCreateTable() // of several at once only one succeeds
 	}
 	if err != nil {
 		return nil, closing, err
 	}
-	return pglocklead.NewLock(client, lock, lease), closing, nil
-}
-
-// What the drivers take; %s is the address.
-const (
-	postgresDSN = "postgres://postgres@%s/postgres?connect_timeout=2"
-	mariaDSN    = "root@tcp(%s)/?timeout=2s"
-)
-
-// postgresKey is a lock's number.
-func postgresKey(lock string) int64 {
-	h := fnv.New64a()
-	h.Write([]byte(lock))
-	return int64(h.Sum64())
-}
-
-// advisory checks its connection every half second.
-func advisory(driver, dsn string, of func(string) sqllock.Lock) connector {
-	return func(_ context.Context, address, lock, _ string) (instrument.Acquirer, func(), error) {
-		db, err := openForgetful(driver, fmt.Sprintf(dsn, address))
-		if err != nil {
-			return nil, nil, err
-		}
-		return sqllock.NewLock(db, of(lock), 500*time.Millisecond), func() { db.Close() }, nil
-	}
+	return pglocklead.NewLock(client, r.Lock, lease), closing, nil
 }
 
 // renewing renews three times per lease, as the user of a lock that does not
@@ -424,15 +278,10 @@ func renewing(ctx context.Context, term *instrument.Term) error {
 }
 
 // lead campaigns until ctx is done.
-func (e elector) lead(ctx context.Context, address, lock, id string, election *instrument.Election) error {
+func (e elector) lead(ctx context.Context, r electors.Replica, election *instrument.Election) error {
 	if e.campaign != nil {
-		return e.campaign(ctx, address, lock, id, election, func(ctx context.Context) { <-ctx.Done() })
+		return e.campaign(ctx, r, election, func(ctx context.Context) { <-ctx.Done() })
 	}
-	a, closing, err := e.connected(ctx, address, lock, id)
-	if err != nil {
-		return err
-	}
-	defer closing()
 	body := e.body
 	if body == nil {
 		body = func(ctx context.Context, _ *instrument.Term) error {
@@ -440,38 +289,11 @@ func (e elector) lead(ctx context.Context, address, lock, id string, election *i
 			return nil
 		}
 	}
-	for ctx.Err() == nil {
-		if err := election.Run(ctx, a, body); err != nil && ctx.Err() == nil {
-			log.Printf("%s: %v", id, err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-	return nil
-}
-
-// connected tries until the server is there.
-func (e elector) connected(ctx context.Context, address, lock, id string) (instrument.Acquirer, func(), error) {
-	for {
-		a, closing, err := e.connect(ctx, address, lock, id)
-		if err == nil {
-			return a, closing, nil
-		}
-		if closing != nil {
-			closing()
-		}
-		select {
-		case <-ctx.Done():
-			return nil, nil, err
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
+	return electors.Lead(ctx, e.connect, r, func(ctx context.Context, a instrument.Acquirer) error { return election.Run(ctx, a, body) })
 }
 
 func find(name string) (elector, error) {
-	for _, e := range electors {
+	for _, e := range table {
 		if e.name == name {
 			return e, nil
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/test/electors"
 	"github.com/leaderscope/leaderscope/test/server"
 )
 
@@ -25,7 +26,7 @@ import (
 const patience = time.Minute
 
 func TestElectors(t *testing.T) {
-	for place, e := range electors {
+	for place, e := range table {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
 			s, err := server.Start(e.server)
@@ -64,7 +65,7 @@ func (e elector) conformance(t *testing.T, s server.Server) {
 	if e.campaign != nil {
 		electtest.CampaignConformance(t, electtest.CampaignSuite{
 			Run: func(ctx context.Context, t testing.TB, lock string, election *instrument.Election, work func(context.Context)) error {
-				return e.campaign(ctx, address, lock, id(t), election, work)
+				return e.campaign(ctx, electors.Replica{Address: address, Lock: lock, ID: id(t)}, election, work)
 			},
 			Options: e.options, Lease: e.lease, Fenced: e.fenced, Works: e.works, Lose: lose,
 		})
@@ -72,7 +73,7 @@ func (e elector) conformance(t *testing.T, s server.Server) {
 	}
 	electtest.Conformance(t, electtest.Suite{
 		New: func(t testing.TB, lock string) instrument.Acquirer {
-			a, closing, err := e.connected(t.Context(), address, lock, id(t))
+			a, closing, err := electors.Connected(t.Context(), e.connect, electors.Replica{Address: address, Lock: lock, ID: id(t)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +103,7 @@ func newCluster(t *testing.T, e elector, s server.Server, r *row) *cluster {
 	lock := fmt.Sprintf("faults-%d", time.Now().UnixNano())
 	for i := range 3 {
 		addresses := s.Addresses()
-		proxy, err := newProxy(addresses[i%len(addresses)])
+		proxy, err := electors.NewProxy(addresses[i%len(addresses)])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
 	"github.com/leaderscope/leaderscope/instrument/zklock"
+	"github.com/leaderscope/leaderscope/test/electors"
 	"github.com/leaderscope/leaderscope/test/server"
 )
 
@@ -28,7 +29,7 @@ func TestALeaderBehindAFollowerThatIsCutOffIsOverBeforeTheNextLeads(t *testing.T
 	t.Parallel()
 	var ways []*toxiproxy.Proxy
 	ensemble, err := server.StartZooKeeperEnsemble(func(address string) (string, error) {
-		p, err := newProxy(address)
+		p, err := electors.NewProxy(address)
 		if err == nil {
 			ways = append(ways, p)
 			t.Cleanup(p.Stop)

@@ -18,8 +18,6 @@ import (
 	"time"
 
 	"github.com/Shopify/toxiproxy/v2"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/rs/zerolog"
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
@@ -52,13 +50,6 @@ type process struct {
 type span struct {
 	name     string
 	from, to time.Time
-}
-
-func newProxy(upstream string) (*toxiproxy.Proxy, error) {
-	metrics := toxiproxy.NewMetricsContainer(prometheus.NewRegistry())
-	api := toxiproxy.NewServer(metrics, zerolog.Nop())
-	p := toxiproxy.NewProxy(api, "replica", "127.0.0.1:0", upstream)
-	return p, p.Start()
 }
 
 // start runs the replica and scrapes it ten times a second until it ends.

@@ -49,7 +49,7 @@ func (n *member) endsBy(t *testing.T, before electtest.Series, cause catalog.End
 
 func TestRaft(t *testing.T) {
 	t.Parallel()
-	r := newRow(len(electors), elector{
+	r := newRow(len(table), elector{
 		name: "hashicorp/raft", module: "instrument/raftlead", style: "observe only", server: "hashicorp/raft",
 		note: "nodes in one process, cut off in memory; leadership has no lease that could be read.",
 	}, moduleVersion(t, "github.com/hashicorp/raft"))

@@ -18,6 +18,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
 	"github.com/leaderscope/leaderscope/redact"
+	"github.com/leaderscope/leaderscope/test/electors"
 )
 
 // order tells a process of this test's own binary to be a replica.
@@ -116,7 +117,7 @@ func (o order) run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	options := append([]instrument.ElectionOption{}, e.options...)
-	if err := e.lead(ctx, o.Address, o.Lock, o.ID, m.Election("lock", options...)); err != nil {
+	if err := e.lead(ctx, electors.Replica{Address: o.Address, Lock: o.Lock, ID: o.ID}, m.Election("lock", options...)); err != nil {
 		return err
 	}
 	last := read()

@@ -1,27 +1,65 @@
-//go:build integration
-
-package faults
+package electors
 
 import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"hash/fnv"
+	"net/url"
 	"os"
 	"os/signal"
 	"sync/atomic"
 	"syscall"
-	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/sqllock"
 )
 
-// forgetLocks has the session of the holder give up all its advisory locks, as
-// DISCARD ALL does. Another session cannot do that without ending this one.
-func forgetLocks(_ testing.TB, _ *cluster, holder *process) error {
-	return holder.cmd.Process.Signal(syscall.SIGUSR1)
+// What the drivers take; %s is the address.
+const (
+	PostgresDSN = "postgres://postgres@%s/postgres?connect_timeout=2"
+	MariaDSN    = "root@tcp(%s)/?timeout=2s"
+)
+
+// PostgresKey is a lock's number.
+func PostgresKey(lock string) int64 {
+	h := fnv.New64a()
+	h.Write([]byte(lock))
+	return int64(h.Sum64())
 }
+
+// Postgres is an advisory lock. Its session has the replica's name.
+func Postgres(_ context.Context, r Replica) (instrument.Acquirer, func(), error) {
+	dsn := fmt.Sprintf(PostgresDSN, r.Address) + "&application_name=" + url.QueryEscape(r.ID)
+	return advisory("pgx", dsn, sqllock.Postgres(PostgresKey(r.Lock)))
+}
+
+// MariaDB is GET_LOCK.
+func MariaDB(_ context.Context, r Replica) (instrument.Acquirer, func(), error) {
+	return advisory("mysql", fmt.Sprintf(MariaDSN, r.Address), sqllock.MariaDB(r.Lock))
+}
+
+// advisory checks its connection every half second.
+func advisory(driver, dsn string, lock sqllock.Lock) (instrument.Acquirer, func(), error) {
+	db, err := openForgetful(driver, dsn)
+	if err != nil {
+		return nil, nil, err
+	}
+	return sqllock.NewLock(db, lock, SQLCheck), func() { db.Close() }, nil
+}
+
+// SQLCheck is how often advisory locks look whether they are still held.
+const SQLCheck = 500 * time.Millisecond
+
+// Forget is the signal at which the session of a process that uses Postgres or
+// MariaDB gives up all its advisory locks, as DISCARD ALL does. Another session
+// cannot do that without ending this one.
+const Forget = syscall.SIGUSR1
 
 // forgetful are the drivers, and the statement that gives up all locks of a
 // session.
@@ -34,7 +72,7 @@ var forgetful = map[string]struct {
 }
 
 // openForgetful is sql.Open with connections that forget their locks before
-// the first query after each SIGUSR1.
+// the first query after each Forget.
 func openForgetful(name, dsn string) (*sql.DB, error) {
 	how := forgetful[name]
 	c, err := how.open(dsn)
@@ -43,7 +81,7 @@ func openForgetful(name, dsn string) (*sql.DB, error) {
 	}
 	f := &forgettingConnector{Connector: c, forget: how.forget}
 	poked := make(chan os.Signal, 1)
-	signal.Notify(poked, syscall.SIGUSR1)
+	signal.Notify(poked, Forget)
 	go func() {
 		for range poked {
 			f.due.Store(true)
