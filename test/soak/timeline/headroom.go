@@ -43,7 +43,7 @@ func Headrooms(looks []Look, life Life) (all []time.Duration) {
 		if a.Ends == 0 || b.Ends == 0 || (a.Ends-b.Ends).Abs() > sameEnd || l.Asked-a.To > near || b.From-l.Answered > near {
 			continue
 		}
-		earliest, latest := l.Asked+l.Rest, l.Answered+l.Rest
+		earliest, latest := l.Asked+l.Rest-l.Spread, l.Answered+l.Rest
 		switch {
 		case b.Ends > latest:
 			all = append(all, b.Ends-latest)

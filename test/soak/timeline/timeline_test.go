@@ -77,6 +77,36 @@ func TestTheHolderIsWhoTheLooksAgreeOn(t *testing.T) {
 	if diff := cmp.Diff(want, truth.Ends()); diff != "" {
 		t.Error(diff)
 	}
+	terms := []Term{
+		{"a", "1", Span{0, 2 * ms}, Span{980 * ms, 1002 * ms}},
+		{"b", "2", Span{3980 * ms, 4002 * ms}, Span{5480 * ms, 5502 * ms}},
+		{"b", "3", Span{5480 * ms, 5502 * ms}, Span{}},
+	}
+	if diff := cmp.Diff(terms, truth.Terms()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestATermThatComesBackIsOneTerm(t *testing.T) {
+	late := looks(part{holder: "a", term: "1", for_: 100 * ms}, part{for_: 100 * ms}, part{holder: "a", term: "1", for_: 100 * ms})
+	for name, c := range map[string]struct {
+		looks []Look
+		until Span
+		ends  int
+	}{
+		"it is held":    {late, Span{}, 1},
+		"it ends again": {append(late, Look{Asked: 300 * ms, Answered: 302 * ms}), Span{280 * ms, 302 * ms}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			truth := NewTruth(c.looks, 100*ms)
+			if diff := cmp.Diff([]Term{{"a", "1", Span{0, 2 * ms}, c.until}}, truth.Terms()); diff != "" {
+				t.Error(diff)
+			}
+			if got := len(truth.Ends()); got != c.ends {
+				t.Errorf("%d ends, want %d", got, c.ends)
+			}
+		})
+	}
 }
 
 // samples are one every 100 ms, each of which takes 1 ms.
@@ -302,6 +332,7 @@ func TestHeadroomIsComparedWhereNoRenewalLiesBetween(t *testing.T) {
 		"within the look":          {look, ends(3001*ms, 3001*ms), []time.Duration{0}},
 		"later":                    {look, ends(3031*ms, 3031*ms), []time.Duration{30 * ms}},
 		"earlier":                  {look, ends(2979*ms, 2979*ms), []time.Duration{-20 * ms}},
+		"earlier within a spread":  {[]Look{{Asked: 499 * ms, Answered: 501 * ms, Holder: "a", Rest: 2500 * ms, Spread: 25 * ms}}, ends(2979*ms, 2979*ms), []time.Duration{0}},
 		"renewed in between":       {look, ends(2000*ms, 3000*ms), nil},
 		"no end before":            {look, ends(0, 3000*ms), nil},
 		"no end after":             {look, ends(3000*ms, 0), nil},

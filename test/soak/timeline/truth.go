@@ -25,6 +25,9 @@ type Look struct {
 	// Rest is how long the lease still runs, as the backend has it at the time
 	// of the look; 0: unknown.
 	Rest time.Duration
+	// Spread is by how much less it may run, beyond what the duration of the
+	// look leaves open.
+	Spread time.Duration
 	// Failed says that the backend did not answer: nothing else is known.
 	Failed bool
 }
@@ -34,6 +37,7 @@ type Truth struct {
 	looks   []Look // that were answered
 	certain []stretch
 	ends    []End
+	terms   []Term
 }
 
 // stretch is time in which the holder is certain.
@@ -49,6 +53,13 @@ type End struct {
 	After, By    time.Duration
 }
 
+// Term is a term by the backend's record. It began at some instant of Since and
+// ended at some instant of Until, which is zero if it did not.
+type Term struct {
+	Holder, Name string
+	Since, Until Span
+}
+
 // NewTruth derives the truth from looks in order of time. Between two looks
 // that are further apart than limit nothing is certain, unless both show the
 // same term.
@@ -59,8 +70,10 @@ func NewTruth(looks []Look, limit time.Duration) *Truth {
 			t.looks = append(t.looks, l)
 		}
 	}
+	known := map[string]int{} // place of a term
 	for i, l := range t.looks {
 		if i == 0 {
+			t.begin(known, l, l.Asked)
 			continue
 		}
 		before := t.looks[i-1]
@@ -71,9 +84,27 @@ func NewTruth(looks []Look, limit time.Duration) *Truth {
 		}
 		if !same && before.Holder != "" {
 			t.ends = append(t.ends, End{before.Holder, before.Term, before.Asked, l.Answered})
+			t.terms[known[before.Term]].Until = Span{before.Asked, l.Answered}
+		}
+		if !same {
+			t.begin(known, l, before.Asked)
 		}
 	}
 	return t
+}
+
+// begin notes the first look at a term, or that one is back which seemed to
+// have ended, as a lease that its holder renewed late.
+func (t *Truth) begin(known map[string]int, l Look, after time.Duration) {
+	if l.Holder == "" {
+		return
+	}
+	if i, back := known[l.Term]; back {
+		t.terms[i].Until = Span{}
+		return
+	}
+	known[l.Term] = len(t.terms)
+	t.terms = append(t.terms, Term{Holder: l.Holder, Name: l.Term, Since: Span{after, l.Answered}})
 }
 
 // extend adds a stretch that begins with the look asked at that time. It joins
@@ -121,5 +152,9 @@ func (t *Truth) Known() (sum time.Duration) {
 	return sum
 }
 
-// Ends are the ends of terms, in order of time.
+// Ends are the ends of terms, in order of time. A term that came back ends more
+// than once.
 func (t *Truth) Ends() []End { return t.ends }
+
+// Terms are the terms, in the order in which they began.
+func (t *Truth) Terms() []Term { return t.terms }

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/test/electors"
+)
+
+// record is what a backend has of a lock.
+type record struct {
+	holder string // "": no live holder
+	term   string // changes with each term
+	// rest is how long the lease still runs; 0: the backend does not tell.
+	rest time.Duration
+	// spread is by how much less it may run.
+	spread time.Duration
+}
+
+// read asks a backend for the record of a lock.
+type read func(context.Context) (record, error)
+
+// backend is an elector and its server.
+type backend struct {
+	name, title, server string
+	options             []instrument.ElectionOption
+	connect             electors.Connect
+	campaign            func(context.Context, electors.Replica, *instrument.Election, func(context.Context)) error
+	// referee opens a connection of its own that reads the record.
+	referee func(addresses []string, lock string) (read, func(), error)
+	// remove deletes the record as an operator would; nil: the holder's session
+	// forgets its locks at a signal.
+	remove func(ctx context.Context, address, lock string) error
+
+	// blind is the longest time at a stretch that leader_active may be 1 after
+	// the record is gone, and why says why.
+	blind time.Duration
+	why   string
+}
+
+// scrapes is what two scrapes leave open.
+const scrapes = 2 * interval
+
+var backends = []backend{
+	{
+		name: "etcd", title: "etcd concurrency.Election", server: "etcd",
+		options: []instrument.ElectionOption{instrument.Hold(), instrument.LeaseDuration(electors.Lease), instrument.Backend("etcd")},
+		connect: electors.EtcdElection, referee: refereeEtcd, remove: electors.DeleteOnEtcd,
+		blind: scrapes, why: "the adapter watches the leader's key.",
+	},
+	{
+		name: "redis", title: "bsm/redislock", server: "redis",
+		options: []instrument.ElectionOption{instrument.Backend("redis")},
+		connect: electors.RedisLock, referee: refereeRedis, remove: electors.DeleteOnRedis,
+		blind: electors.Lease/3 + scrapes,
+		why:   "redislock has no way to hear that a key is gone: the holder learns of it at its next renewal, a third of the lease later at most.",
+	},
+	{
+		name: "postgres", title: "PostgreSQL advisory lock", server: "postgres",
+		options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("postgres")},
+		connect: electors.Postgres, referee: refereePostgres,
+		blind: electors.SQLCheck + scrapes,
+		why:   "an advisory lock has no lease: the holder learns that its session is gone at its next check.",
+	},
+	{
+		name: "nats", title: "NATS JetStream key-value", server: "nats",
+		options: []instrument.ElectionOption{instrument.Hold(), instrument.LeaseDuration(electors.Lease), instrument.Backend("nats")},
+		connect: electors.NATSKeyValue, referee: refereeNATS, remove: electors.DeleteOnNATS,
+		blind: scrapes, why: "the adapter watches the key.",
+	},
+	{
+		name: "zookeeper", title: "go-zookeeper", server: "zookeeper",
+		options: []instrument.ElectionOption{instrument.Hold(), instrument.LeaseDuration(electors.Lease), instrument.Backend("zookeeper")},
+		connect: electors.ZooKeeper, referee: refereeZooKeeper, remove: electors.DeleteOnZooKeeper,
+		blind: scrapes, why: "the adapter watches its node.",
+	},
+	{
+		name: "kubernetes", title: "client-go leaderelection", server: "kube-apiserver",
+		options:  []instrument.ElectionOption{instrument.Hold(), instrument.Backend("kubernetes")},
+		campaign: electors.KubernetesLease, referee: refereeKubernetes, remove: electors.DeleteOnKubernetes,
+		blind: electors.RetryPeriod + scrapes,
+		why:   "client-go does not watch the Lease: the holder learns that it is gone when it next renews it.",
+	},
+}
+
+func find(name string) (backend, error) {
+	i := slices.IndexFunc(backends, func(b backend) bool { return b.name == name })
+	if i < 0 {
+		return backend{}, fmt.Errorf("unknown elector %q; valid electors: %s", name, strings.Join(names(), ", "))
+	}
+	return backends[i], nil
+}
+
+func names() (all []string) {
+	for _, b := range backends {
+		all = append(all, b.name)
+	}
+	return all
+}

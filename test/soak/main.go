@@ -1,0 +1,150 @@
+// Command soak runs three candidates of an elector on a real server, breaks
+// things at random, and says how long leader_active was wrong:
+//
+//	soak -elector etcd -for 2m -seed 1 -out results
+//
+// A referee reads the backend's own record forty times a second. Writers of a
+// register, gauges set by hand, and the candidates' own counts are compared
+// beside it. With -page it writes a page from stored results instead.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/leaderscope/leaderscope/test/server"
+)
+
+// verbose passes on what candidates and servers say.
+var verbose = os.Getenv("LEADERSCOPE_TALK") != ""
+
+func main() {
+	if text := os.Getenv(orderVariable); text != "" {
+		var o order
+		err := json.Unmarshal([]byte(text), &o)
+		if err == nil {
+			err = o.run()
+		}
+		if err != nil {
+			fail(1, err)
+		}
+		return
+	}
+	var o options
+	flag.StringVar(&o.elector, "elector", "all", "elector to run: all, or one of "+strings.Join(names(), ", "))
+	flag.DurationVar(&o.length, "for", 2*time.Minute, "how long each elector runs")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of the faults")
+	flag.StringVar(&o.out, "out", "", "folder for a file of results per elector; none if empty")
+	flag.StringVar(&o.page, "page", "", "write this page from the results in -out, and run nothing")
+	flag.Parse()
+	ctx, done := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer done()
+	if flag.NArg() > 0 {
+		fail(2, fmt.Errorf("unexpected argument %q", flag.Arg(0)))
+	}
+	if err := o.do(ctx); err != nil {
+		fail(1, err)
+	}
+}
+
+func fail(code int, err error) {
+	fmt.Fprintln(os.Stderr, "soak:", err)
+	os.Exit(code)
+}
+
+type options struct {
+	elector, out, page string
+	length             time.Duration
+	seed               uint64
+}
+
+func (o options) do(ctx context.Context) error {
+	if o.page != "" {
+		return writePage(o.out, o.page)
+	}
+	all := backends
+	if o.elector != "all" {
+		b, err := find(o.elector)
+		if err != nil {
+			return err
+		}
+		all = []backend{b}
+	}
+	var failed []string
+	for _, b := range all {
+		wrong, err := o.one(ctx, b)
+		if errors.Is(err, server.ErrMissing) && os.Getenv("LEADERSCOPE_ALL_SERVERS") == "" {
+			fmt.Printf("SKIPPED %s: %v\n", b.name, err)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", b.name, err)
+		}
+		for _, w := range wrong {
+			failed = append(failed, b.name+": "+w)
+		}
+	}
+	if len(failed) > 0 {
+		return errors.New("found\n\t" + strings.Join(failed, "\n\t"))
+	}
+	return nil
+}
+
+func (o options) one(ctx context.Context, b backend) (wrong []string, err error) {
+	say := func(format string, args ...any) { fmt.Printf(b.name+": "+format+"\n", args...) }
+	say("seed %d, %v", o.seed, o.length)
+	r, err := run(ctx, b, o.seed, o.length, say)
+	if err != nil {
+		return nil, err
+	}
+	r.print(os.Stdout)
+	if o.out != "" {
+		if err := r.write(o.out); err != nil {
+			return nil, err
+		}
+	}
+	return r.wrong(b), nil
+}
+
+func (r *result) write(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, r.Elector+".json"), append(text, '\n'), 0o644)
+}
+
+// readResults reads the stored results, in the order of backends.
+func readResults(dir string) (all []*result, err error) {
+	for _, b := range backends {
+		text, err := os.ReadFile(filepath.Join(dir, b.name+".json"))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		r := new(result)
+		if err := json.Unmarshal(text, r); err != nil {
+			return nil, fmt.Errorf("%s.json: %w", b.name, err)
+		}
+		all = append(all, r)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no results in %q: run soak with -out first", dir)
+	}
+	return slices.Clip(all), nil
+}

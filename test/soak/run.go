@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/leaderscope/leaderscope/test/electors"
+	"github.com/leaderscope/leaderscope/test/server"
+)
+
+// candidateCount is how many campaign.
+const candidateCount = 3
+
+// soak is one run of one elector.
+type soak struct {
+	backend backend
+	lock    string
+	start   time.Time
+	say     func(format string, args ...any)
+
+	server     server.Server
+	referee    *referee
+	register   *store
+	candidates []*process
+	applied    []applied
+}
+
+// run breaks things for that long and returns what was seen.
+func run(ctx context.Context, b backend, seed uint64, length time.Duration, say func(string, ...any)) (_ *result, err error) {
+	dir, err := os.MkdirTemp("", "leaderscope-soak-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	r := &soak{backend: b, lock: fmt.Sprintf("soak-%d", seed), say: say}
+	if r.server, err = server.Start(b.server); err != nil {
+		return nil, err
+	}
+	defer r.server.Close()
+	r.start = time.Now()
+	r.referee = &referee{start: r.start}
+	look, closing, err := b.referee(r.server.Addresses(), r.lock)
+	if closing != nil {
+		defer closing()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("referee: %w", err)
+	}
+	if r.register, err = newStore(r.start); err != nil {
+		return nil, err
+	}
+	defer r.register.close()
+
+	watching, over := context.WithCancel(context.Background())
+	var referees sync.WaitGroup
+	referees.Go(func() { r.referee.watch(watching, look) })
+	defer referees.Wait()
+	defer over()
+	defer func() {
+		for _, p := range r.candidates {
+			p.close()
+		}
+	}()
+	for i := range candidateCount {
+		addresses := r.server.Addresses()
+		p, err := newProcess(i, order{Elector: b.name, Lock: r.lock, Register: r.register.url()}, dir, addresses[i%len(addresses)])
+		if err != nil {
+			return nil, err
+		}
+		r.candidates = append(r.candidates, p)
+		if err := p.start(); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.faults(ctx, plan(seed, length, electors.Lease, candidateCount)); err != nil {
+		return nil, err
+	}
+	sleep(ctx, 2*electors.Lease)
+	for _, p := range r.candidates {
+		if err := p.quit(); err != nil {
+			return nil, err
+		}
+	}
+	sleep(ctx, 4*looksEvery) // the record of the last is seen to go
+	over()
+	referees.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return r.result(seed)
+}
+
+// faults waits for a leader and applies one fault after the other.
+func (r *soak) faults(ctx context.Context, all []fault) error {
+	for deadline := time.Now().Add(time.Minute); r.referee.holder() == ""; sleep(ctx, interval) {
+		if time.Now().After(deadline) || ctx.Err() != nil {
+			return errors.New("no candidate leads within a minute")
+		}
+	}
+	for i, f := range all {
+		sleep(ctx, f.After)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		r.say("%d of %d, after %.0f s: %s, for %.1f s", i+1, len(all), time.Since(r.start).Seconds(), f.Kind, f.For.Seconds())
+		if err := r.inject(ctx, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}

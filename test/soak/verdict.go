@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/leaderscope/leaderscope/test/soak/history"
+	"github.com/leaderscope/leaderscope/test/soak/timeline"
+)
+
+const (
+	// mostAbsence is the most of the leadership that may be falsely absent.
+	mostAbsence = 0.001
+	// mostUnsafe is by how much an exported lease end may be later than the
+	// backend's.
+	mostUnsafe = 50 * time.Millisecond
+	// mostUncounted is the part of answered renewals that may not be counted:
+	// answers that came when the term was over, or to a question asked twice.
+	mostUncounted = 0.2
+)
+
+// wrong are the promises that a run saw broken.
+func (r *result) wrong(b backend) (all []string) {
+	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	if got := r.Total.Active.LongestLeader; got > b.blind {
+		add("leader_active was 1 for %v at a stretch without the lock; at most %v is explained: %s", round(got), b.blind, b.why)
+	}
+	if absence := r.absence(); absence > mostAbsence {
+		add("leader_active was 0 for %.2f %% of the leadership although the lease was held and its renewals answered; at most %.1f %% is allowed", 100*absence, 100*mostAbsence)
+	}
+	if got := r.Headroom.Unsafe; got > mostUnsafe {
+		add("the exported lease end was %v later than the backend's; at most %v is allowed", round(got), mostUnsafe)
+	}
+	for _, d := range r.Counters.Differences {
+		add("counters: %s", d)
+	}
+	if n := r.Counters.Answered; n > 0 && float64(n-r.Counters.Counted) > 2+mostUncounted*float64(n) {
+		add("counters: %d renewals were answered and %d counted", n, r.Counters.Counted)
+	}
+	if r.Record != history.Legal {
+		add("the elector is broken, not the metric: by the backend's record the history of the lock is %s", r.Record)
+	}
+	if r.Total.Led == 0 {
+		add("no candidate led at a time that could be judged")
+	}
+	return all
+}
+
+// absence is the part of the leadership in which leader_active was falsely 0
+// under no fault that keeps answers away.
+func (r *result) absence() float64 {
+	var absent, led time.Duration
+	for k, f := range r.ByFault {
+		if !k.unanswered() {
+			absent += f.Active.FalseAbsence
+			led += f.Led
+		}
+	}
+	if led == 0 {
+		return 0
+	}
+	return float64(absent) / float64(led)
+}
+
+// print writes a run's figures for people.
+func (r *result) print(w io.Writer) {
+	line := func(format string, args ...any) { fmt.Fprintf(w, r.Elector+": "+format+"\n", args...) }
+	line("%s %s, seed %d, %.0f s, lease %v, %d terms", r.Server, r.Version, r.Seed, r.Length.Seconds(), r.Lease, r.Terms)
+	row := func(name string, f timeline.Figures) {
+		line("%-34s led %5.1f s; false leader %5.2f / %5.2f / %5.2f s; false absence %5.2f / %5.2f / %5.2f s; longest %.2f s; left out %d, unknown %d of %d", name, f.Led.Seconds(),
+			f.Active.FalseLeader.Seconds(), f.Naive.FalseLeader.Seconds(), f.AfterLock.FalseLeader.Seconds(),
+			f.Active.FalseAbsence.Seconds(), f.Naive.FalseAbsence.Seconds(), f.AfterLock.FalseAbsence.Seconds(),
+			f.Active.LongestLeader.Seconds(), f.LeftOut, f.Unknown, f.Judged+f.LeftOut+f.Unknown)
+	}
+	row("all: leader_active/naive/after lock", r.Total)
+	for _, k := range slices.Sorted(maps.Keys(r.ByFault)) {
+		row(string(k), r.ByFault[k])
+	}
+	for _, k := range slices.Sorted(maps.Keys(r.ToZero)) {
+		z := r.ToZero[k]
+		line("%-34s %d losses, %v to 0 at most, %d ended with the process", k, z.Losses, round(z.Most), z.Unseen)
+	}
+	h := r.Headroom
+	line("headroom: %d compared, median %v, later by %v at most, earlier by %v at most", h.Compared, round(h.Median), round(h.Unsafe), round(h.Safe))
+	line("work after loss: %v exported, %v to %v by the record", round(r.AfterLoss.Exported), round(r.AfterLoss.Least), round(r.AfterLoss.Most))
+	line("counters: %d readings, %d differences; %d renewals answered, %d counted", r.Counters.Readings, len(r.Counters.Differences), r.Counters.Answered, r.Counters.Counted)
+	line("history of the record: %s; work of two at once for %v, %v at most", r.Record, round(r.Overlap), round(r.LongestOverlap))
+	line("register: %d writes, %d without the lock, %d refused", r.Writes.All, r.Writes.Unheld, r.Writes.Refused)
+	line("referee: %d looks, %d failed, late by %v (median) and %v (most), took %v and %v", r.Harness.Looks, r.Harness.Failed,
+		round(r.Harness.LateMedian), round(r.Harness.LateMost), round(r.Harness.LookMedian), round(r.Harness.LookMost))
+}
+
+func round(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
