@@ -36,17 +36,17 @@ func PostgresKey(lock string) int64 {
 // Postgres is an advisory lock. Its session has the replica's name.
 func Postgres(_ context.Context, r Replica) (instrument.Acquirer, func(), error) {
 	dsn := fmt.Sprintf(PostgresDSN, r.Address) + "&application_name=" + url.QueryEscape(r.ID)
-	return advisory("pgx", dsn, sqllock.Postgres(PostgresKey(r.Lock)))
+	return advisory("pgx", dsn, sqllock.Postgres(PostgresKey(r.Lock)), r)
 }
 
 // MariaDB is GET_LOCK.
 func MariaDB(_ context.Context, r Replica) (instrument.Acquirer, func(), error) {
-	return advisory("mysql", fmt.Sprintf(MariaDSN, r.Address), sqllock.MariaDB(r.Lock))
+	return advisory("mysql", fmt.Sprintf(MariaDSN, r.Address), sqllock.MariaDB(r.Lock), r)
 }
 
 // advisory checks its connection every half second.
-func advisory(driver, dsn string, lock sqllock.Lock) (instrument.Acquirer, func(), error) {
-	db, err := openForgetful(driver, dsn)
+func advisory(driver, dsn string, lock sqllock.Lock, r Replica) (instrument.Acquirer, func(), error) {
+	db, err := openForgetful(driver, dsn, r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,13 +73,13 @@ var forgetful = map[string]struct {
 
 // openForgetful is sql.Open with connections that forget their locks before
 // the first query after each Forget.
-func openForgetful(name, dsn string) (*sql.DB, error) {
+func openForgetful(name, dsn string, r Replica) (*sql.DB, error) {
 	how := forgetful[name]
 	c, err := how.open(dsn)
 	if err != nil {
 		return nil, err
 	}
-	f := &forgettingConnector{Connector: c, forget: how.forget}
+	f := &forgettingConnector{Connector: c, forget: how.forget, replica: r}
 	poked := make(chan os.Signal, 1)
 	signal.Notify(poked, Forget)
 	go func() {
@@ -92,8 +92,9 @@ func openForgetful(name, dsn string) (*sql.DB, error) {
 
 type forgettingConnector struct {
 	driver.Connector
-	forget string
-	due    atomic.Bool
+	forget  string
+	replica Replica
+	due     atomic.Bool
 }
 
 func (f *forgettingConnector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -131,5 +132,22 @@ func (c *forgettingConn) QueryContext(ctx context.Context, query string, args []
 			return nil, err
 		}
 	}
-	return c.fullConn.QueryContext(ctx, query, args)
+	rows, err := c.fullConn.QueryContext(ctx, query, args)
+	if err == nil { // each check is a query
+		c.of.replica.renewed()
+	}
+	return rows, err
+}
+
+// TerminateOnPostgres ends the session that the lock lives with.
+func TerminateOnPostgres(ctx context.Context, address, lock string) error {
+	db, err := sql.Open("pgx", fmt.Sprintf(PostgresDSN, address))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	const terminate = `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted
+		AND objid::bigint = $1::bigint & 4294967295 AND classid::bigint = ($1::bigint >> 32) & 4294967295`
+	_, err = db.ExecContext(ctx, terminate, PostgresKey(lock))
+	return err
 }

@@ -25,7 +25,7 @@ var losses = map[string]func(ctx context.Context, address, lock string) error{
 	"kube-apiserver": loseOnKubernetes,
 	"mariadb":        loseOnMariaDB,
 	"nats":           electors.DeleteOnNATS,
-	"postgres":       loseOnPostgres,
+	"postgres":       electors.TerminateOnPostgres,
 	"redis":          electors.DeleteOnRedis,
 	"zookeeper":      electors.DeleteOnZooKeeper,
 }
@@ -60,19 +60,6 @@ func deletePgLock(ctx context.Context, address, lock string) error {
 	}
 	defer db.Close()
 	_, err = db.ExecContext(ctx, "DELETE FROM locks WHERE name = $1", lock)
-	return err
-}
-
-// loseOnPostgres ends the connection that the lock lives with.
-func loseOnPostgres(ctx context.Context, address, lock string) error {
-	db, err := sql.Open("pgx", fmt.Sprintf(electors.PostgresDSN, address))
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	const terminate = `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted
-		AND objid::bigint = $1::bigint & 4294967295 AND classid::bigint = ($1::bigint >> 32) & 4294967295`
-	_, err = db.ExecContext(ctx, terminate, electors.PostgresKey(lock))
 	return err
 }
 

@@ -267,7 +267,9 @@ func answers(address, line, want string) func(context.Context) error {
 	}
 }
 
-func root() string {
+// Root is the folder of the repository that this process was started in; "."
+// outside of it.
+func Root() string {
 	dir, _ := os.Getwd()
 	for dir != "/" {
 		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
@@ -280,7 +282,7 @@ func root() string {
 
 // cached finds a file that the scripts built under .cache.
 func cached(pattern string) (string, bool) {
-	found, _ := filepath.Glob(filepath.Join(root(), ".cache", pattern))
+	found, _ := filepath.Glob(filepath.Join(Root(), ".cache", pattern))
 	if len(found) == 0 {
 		return "", false
 	}

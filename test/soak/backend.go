@@ -32,9 +32,11 @@ type backend struct {
 	campaign            func(context.Context, electors.Replica, *instrument.Election, func(context.Context)) error
 	// referee opens a connection of its own that reads the record.
 	referee func(addresses []string, lock string) (read, func(), error)
-	// remove deletes the record as an operator would; nil: the holder's session
-	// forgets its locks at a signal.
+	// remove deletes the record as an operator would.
 	remove func(ctx context.Context, address, lock string) error
+	// bound says that the lock lives with its connection: nobody holds it while
+	// the server is down.
+	bound bool
 
 	// blind is the longest time at a stretch that leader_active may be 1 after
 	// the record is gone, and why says why.
@@ -62,7 +64,7 @@ var backends = []backend{
 	{
 		name: "postgres", title: "PostgreSQL advisory lock", server: "postgres",
 		options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("postgres")},
-		connect: electors.Postgres, referee: refereePostgres,
+		connect: electors.Postgres, referee: refereePostgres, remove: electors.TerminateOnPostgres, bound: true,
 		blind: electors.SQLCheck + scrapes,
 		why:   "an advisory lock has no lease: the holder learns that its session is gone at its next check.",
 	},

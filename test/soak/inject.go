@@ -72,10 +72,12 @@ func (r *soak) breaks(ctx context.Context, f fault, p *process) error {
 		return p.proxy.Start()
 	case restart:
 		r.server.Down()
+		r.referee.down(r.backend.bound)
 		sleep(ctx, f.For)
+		r.referee.down(false)
 		return r.server.Up()
 	case remove:
-		return r.removes(ctx, p)
+		return r.removes(ctx)
 	}
 	for _, t := range toxics[f.Kind] {
 		if _, err := p.proxy.Toxics.AddToxicJson(strings.NewReader(t)); err != nil {
@@ -89,10 +91,7 @@ func (r *soak) breaks(ctx context.Context, f fault, p *process) error {
 
 // removes deletes the record. That there is none is no error: the lock may be
 // free at that moment.
-func (r *soak) removes(ctx context.Context, p *process) error {
-	if r.backend.remove == nil {
-		return p.signal(electors.Forget)
-	}
+func (r *soak) removes(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	if err := r.backend.remove(ctx, r.server.Addresses()[0], r.lock); err != nil {

@@ -22,6 +22,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/leaderscope/leaderscope/test/electors"
 	"github.com/leaderscope/leaderscope/test/server"
 )
 
@@ -45,6 +46,8 @@ func main() {
 	flag.DurationVar(&o.length, "for", 2*time.Minute, "how long each elector runs")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the faults")
 	flag.StringVar(&o.out, "out", "", "folder for a file of results per elector; none if empty")
+	flag.StringVar(&o.only, "only", "", "faults whose name contains this; all if empty")
+	flag.BoolVar(&o.seeded, "seeded", false, "put faults into the product, one after the other: a run must find each")
 	flag.StringVar(&o.page, "page", "", "write this page from the results in -out, and run nothing")
 	flag.Parse()
 	ctx, done := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -63,14 +66,22 @@ func fail(code int, err error) {
 }
 
 type options struct {
-	elector, out, page string
-	length             time.Duration
-	seed               uint64
+	elector, only, out, page string
+	seeded                   bool
+	length                   time.Duration
+	seed                     uint64
 }
 
 func (o options) do(ctx context.Context) error {
 	if o.page != "" {
 		return writePage(o.out, o.page)
+	}
+	if o.seeded {
+		return seed(ctx, server.Root(), o.seed)
+	}
+	breaks := some(o.only)
+	if len(breaks) == 0 {
+		return fmt.Errorf("no fault has %q in its name; valid names: %q", o.only, kinds)
 	}
 	all := backends
 	if o.elector != "all" {
@@ -82,7 +93,7 @@ func (o options) do(ctx context.Context) error {
 	}
 	var failed []string
 	for _, b := range all {
-		wrong, err := o.one(ctx, b)
+		wrong, err := o.one(ctx, b, breaks)
 		if errors.Is(err, server.ErrMissing) && os.Getenv("LEADERSCOPE_ALL_SERVERS") == "" {
 			fmt.Printf("SKIPPED %s: %v\n", b.name, err)
 			continue
@@ -100,10 +111,10 @@ func (o options) do(ctx context.Context) error {
 	return nil
 }
 
-func (o options) one(ctx context.Context, b backend) (wrong []string, err error) {
+func (o options) one(ctx context.Context, b backend, breaks []kind) (wrong []string, err error) {
 	say := func(format string, args ...any) { fmt.Printf(b.name+": "+format+"\n", args...) }
 	say("seed %d, %v", o.seed, o.length)
-	r, err := run(ctx, b, o.seed, o.length, say)
+	r, err := run(ctx, b, plan(o.seed, o.length, electors.Lease, candidateCount, breaks), o.seed, say)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math/rand/v2"
+	"strings"
 	"time"
 )
 
@@ -50,15 +51,26 @@ type fault struct {
 	Candidate int
 }
 
-// plan makes the faults of a run: every kind once, in an order by chance, then
-// every kind again. The same seed makes the same plan.
-func plan(seed uint64, length, lease time.Duration, candidates int) (all []fault) {
+// some are the kinds whose names contain a word.
+func some(word string) (all []kind) {
+	for _, k := range kinds {
+		if strings.Contains(string(k), word) {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// plan makes the faults of a run: every kind of those once, in an order by
+// chance, then every kind again. The same seed makes the same plan. The kinds
+// are at least one.
+func plan(seed uint64, length, lease time.Duration, candidates int, of []kind) (all []fault) {
 	r := rand.New(rand.NewPCG(seed, 21))
 	between := func(from, to time.Duration) time.Duration { return from + time.Duration(r.Int64N(int64(to-from))) }
 	at := time.Duration(0)
 	for {
-		for _, i := range r.Perm(len(kinds)) {
-			f := fault{Kind: kinds[i], After: between(lease/4, lease), Leader: r.IntN(10) < 8, Candidate: r.IntN(candidates)}
+		for _, i := range r.Perm(len(of)) {
+			f := fault{Kind: of[i], After: between(lease/4, lease), Leader: r.IntN(10) < 8, Candidate: r.IntN(candidates)}
 			switch f.Kind {
 			case suspend:
 				f.For = between(lease/5, 3*lease)

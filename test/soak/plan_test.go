@@ -9,14 +9,14 @@ import (
 
 func TestASeedMakesOnePlan(t *testing.T) {
 	const length, lease = 2 * time.Minute, 4 * time.Second
-	first := plan(7, length, lease, 3)
-	if diff := cmp.Diff(first, plan(7, length, lease, 3)); diff != "" {
+	first := plan(7, length, lease, 3, kinds)
+	if diff := cmp.Diff(first, plan(7, length, lease, 3, kinds)); diff != "" {
 		t.Error(diff)
 	}
-	if cmp.Equal(first, plan(8, length, lease, 3)) {
+	if cmp.Equal(first, plan(8, length, lease, 3, kinds)) {
 		t.Error("two seeds make the same plan")
 	}
-	if longer := plan(7, time.Hour, lease, 3); !cmp.Equal(first, longer[:len(first)]) {
+	if longer := plan(7, time.Hour, lease, 3, kinds); !cmp.Equal(first, longer[:len(first)]) {
 		t.Error("a longer plan begins otherwise")
 	}
 }
@@ -24,7 +24,7 @@ func TestASeedMakesOnePlan(t *testing.T) {
 func TestAPlanHasEveryKindAndFitsIntoItsTime(t *testing.T) {
 	const length, lease = 2 * time.Minute, 4 * time.Second
 	for seed := range uint64(200) {
-		all := plan(seed, length, lease, 3)
+		all := plan(seed, length, lease, 3, kinds)
 		seen := map[kind]int{}
 		sum := 2 * lease
 		for _, f := range all {
@@ -39,6 +39,24 @@ func TestAPlanHasEveryKindAndFitsIntoItsTime(t *testing.T) {
 		}
 		if sum > length {
 			t.Errorf("seed %d takes %v", seed, sum)
+		}
+	}
+}
+
+func TestKindsAreChosenByAWord(t *testing.T) {
+	for word, want := range map[string][]kind{
+		"":         kinds,
+		"deleted":  {remove},
+		"restart":  {kill, stop, restart},
+		"unheard ": nil,
+	} {
+		if diff := cmp.Diff(want, some(word)); diff != "" {
+			t.Errorf("%q: %s", word, diff)
+		}
+	}
+	for _, f := range plan(1, time.Minute, 4*time.Second, 3, []kind{remove}) {
+		if f.Kind != remove {
+			t.Errorf("%+v", f)
 		}
 	}
 }

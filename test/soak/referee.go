@@ -29,6 +29,14 @@ type referee struct {
 	looks []timeline.Look
 	delay harness
 	terms int
+	free  bool // the server is down, and its locks are gone with it
+}
+
+// down says whether the server is down and its locks are gone with it.
+func (r *referee) down(free bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.free = free
 }
 
 // harness is how late the harness itself was: on a machine with other work
@@ -74,7 +82,7 @@ func (r *referee) look(ctx context.Context, look read, due time.Time) {
 	if ctx.Err() != nil && err == nil {
 		return
 	}
-	l := timeline.Look{Asked: onWall(r.start, asked), Answered: onWall(r.start, answered), Failed: err != nil}
+	l := timeline.Look{Asked: onWall(r.start, asked), Answered: onWall(r.start, answered)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err == nil {
@@ -82,6 +90,7 @@ func (r *referee) look(ctx context.Context, look read, due time.Time) {
 		r.delay.took = append(r.delay.took, answered.Sub(asked))
 	} else {
 		r.delay.Failed++
+		l.Failed = !r.free
 	}
 	r.looks = append(r.looks, l)
 	r.delay.Looks++

@@ -29,8 +29,9 @@ type soak struct {
 	applied    []applied
 }
 
-// run breaks things for that long and returns what was seen.
-func run(ctx context.Context, b backend, seed uint64, length time.Duration, say func(string, ...any)) (_ *result, err error) {
+// run breaks one thing after the other and returns what was seen. The seed
+// names the run.
+func run(ctx context.Context, b backend, faults []fault, seed uint64, say func(string, ...any)) (_ *result, err error) {
 	dir, err := os.MkdirTemp("", "leaderscope-soak-")
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func run(ctx context.Context, b backend, seed uint64, length time.Duration, say 
 			return nil, err
 		}
 	}
-	if err := r.faults(ctx, plan(seed, length, electors.Lease, candidateCount)); err != nil {
+	if err := r.faults(ctx, faults); err != nil {
 		return nil, err
 	}
 	sleep(ctx, 2*electors.Lease)

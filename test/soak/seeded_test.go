@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/leaderscope/leaderscope/test/server"
+)
+
+func TestEachSeededFaultFitsTheCode(t *testing.T) {
+	for _, s := range seededFaults {
+		t.Run(s.what, func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join(server.Root(), s.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.apply(text); err != nil {
+				t.Error(err)
+			}
+			if _, err := find(s.elector); err != nil {
+				t.Error(err)
+			}
+			if len(some(s.only)) != 1 {
+				t.Errorf("%q chooses the faults %v, want one", s.only, some(s.only))
+			}
+		})
+	}
+}
+
+func TestASeededFaultThatDoesNotFitIsAnError(t *testing.T) {
+	s := seeded{what: "a wrong sum", file: "sum.go", good: "a + b", bad: "a - b"}
+	for name, c := range map[string]struct{ text, want, err string }{
+		"once":  {"return a + b", "return a - b", ""},
+		"never": {"return b + a", "", `seeded fault "a wrong sum": sum.go has "a + b" 0 times, want once`},
+		"twice": {"a + b; a + b", "", `seeded fault "a wrong sum": sum.go has "a + b" 2 times, want once`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := s.apply([]byte(c.text))
+			said := ""
+			if err != nil {
+				said = err.Error()
+			}
+			if string(got) != c.want || said != c.err {
+				t.Errorf("%q, %q", got, said)
+			}
+		})
+	}
+}
