@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -71,48 +72,76 @@ func DeleteOnZooKeeper(_ context.Context, address, lock string) error {
 	return conn.Delete(node, -1)
 }
 
-// pings is a connection to ZooKeeper that hears each answer to a ping: a frame
-// that begins with its length and the number of its request, which is -2.
-type pings struct {
+// checks is a connection to ZooKeeper that hears each answer to the question
+// whether a node exists, which is how its holder sees that it still holds it.
+// A frame begins with its length and the number of its request; that of a
+// request goes on with what is asked.
+type checks struct {
 	net.Conn
 	replica Replica
+
+	mu    sync.Mutex
+	asked map[uint32]bool // numbers of requests
 
 	head []byte // of the frame that is being read
 	left int    // of its body
 }
 
-const pingNumber = -2
+const (
+	headLength = 8
+	opExists   = 3
+)
 
 func (r Replica) dialZooKeeper(network, address string, timeout time.Duration) (net.Conn, error) {
 	c, err := net.DialTimeout(network, address, timeout)
 	if err != nil {
 		return nil, err
 	}
-	return &pings{Conn: c, replica: r}, nil
+	return newChecks(c, r), nil
 }
 
-func (p *pings) Read(b []byte) (int, error) {
-	n, err := p.Conn.Read(b)
+func newChecks(c net.Conn, r Replica) *checks {
+	return &checks{Conn: c, replica: r, asked: map[uint32]bool{}}
+}
+
+// Write is called with a whole request.
+func (c *checks) Write(b []byte) (int, error) {
+	if len(b) >= headLength+4 && binary.BigEndian.Uint32(b[headLength:]) == opExists {
+		c.mu.Lock()
+		c.asked[binary.BigEndian.Uint32(b[4:])] = true
+		c.mu.Unlock()
+	}
+	return c.Conn.Write(b)
+}
+
+func (c *checks) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
 	for rest := b[:n]; len(rest) > 0; {
-		if len(p.head) == 8 { // within a body
-			skip := min(p.left, len(rest))
-			p.left, rest = p.left-skip, rest[skip:]
-			if p.left == 0 {
-				p.head = p.head[:0]
+		if len(c.head) == headLength { // within a body
+			skip := min(c.left, len(rest))
+			c.left, rest = c.left-skip, rest[skip:]
+		} else {
+			more := min(headLength-len(c.head), len(rest))
+			c.head, rest = append(c.head, rest[:more]...), rest[more:]
+			if len(c.head) < headLength {
+				break
 			}
-			continue
+			c.left = int(binary.BigEndian.Uint32(c.head)) - 4
+			c.answered(binary.BigEndian.Uint32(c.head[4:]))
 		}
-		more := min(8-len(p.head), len(rest))
-		p.head, rest = append(p.head, rest[:more]...), rest[more:]
-		if len(p.head) < 8 {
-			break
-		}
-		if int32(binary.BigEndian.Uint32(p.head[4:])) == pingNumber {
-			p.replica.renewed()
-		}
-		if p.left = int(binary.BigEndian.Uint32(p.head)) - 4; p.left == 0 {
-			p.head = p.head[:0]
+		if c.left == 0 {
+			c.head = c.head[:0]
 		}
 	}
 	return n, err
+}
+
+func (c *checks) answered(number uint32) {
+	c.mu.Lock()
+	was := c.asked[number]
+	delete(c.asked, number)
+	c.mu.Unlock()
+	if was {
+		c.replica.renewed()
+	}
 }

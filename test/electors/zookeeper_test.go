@@ -3,38 +3,55 @@ package electors
 import (
 	"bytes"
 	"encoding/binary"
+	"io"
 	"net"
 	"testing"
 )
 
-// frame is an answer of ZooKeeper to the request of that number.
-func frame(number int32, body int) []byte {
-	b := binary.BigEndian.AppendUint32(nil, uint32(4+body))
-	b = binary.BigEndian.AppendUint32(b, uint32(number))
-	return append(b, make([]byte, body)...)
+// frame is a request or an answer with that number.
+func frame(number uint32, body ...byte) []byte {
+	b := binary.BigEndian.AppendUint32(nil, uint32(4+len(body)))
+	b = binary.BigEndian.AppendUint32(b, number)
+	return append(b, body...)
 }
 
-func TestAnswersToPingsAreHeardHoweverTheyAreCut(t *testing.T) {
-	stream := bytes.Join([][]byte{frame(0, 36), frame(pingNumber, 12), frame(1, 0), frame(7, 100), frame(pingNumber, 12), frame(pingNumber, 0)}, nil)
-	for size := 1; size <= len(stream); size++ {
+func request(number, op uint32) []byte {
+	return frame(number, append(binary.BigEndian.AppendUint32(nil, op), make([]byte, 20)...)...)
+}
+
+func TestAnswersToChecksAreHeardHoweverTheyAreCut(t *testing.T) {
+	const ping, sync = 11, 9
+	requests := [][]byte{request(0, 0), request(1, sync), request(2, opExists), request(^uint32(1), ping), request(3, opExists), request(4, opExists)}
+	answers := bytes.Join([][]byte{frame(0, make([]byte, 36)...), frame(1, make([]byte, 30)...), frame(2, make([]byte, 90)...), frame(^uint32(1), make([]byte, 12)...),
+		frame(2, 1), frame(3), frame(^uint32(0), make([]byte, 40)...)}, nil)
+	for size := 1; size <= len(answers); size++ {
 		heard := 0
 		client, server := net.Pipe()
 		go func() {
 			defer server.Close()
-			_, _ = server.Write(stream)
+			for _, r := range requests {
+				_, _ = io.ReadFull(server, make([]byte, len(r)))
+			}
+			_, _ = server.Write(answers)
 		}()
-		p := &pings{Conn: client, replica: Replica{Renewed: func() { heard++ }}}
+		c := newChecks(client, Replica{Renewed: func() { heard++ }})
+		for _, r := range requests {
+			if _, err := c.Write(r); err != nil {
+				t.Fatal(err)
+			}
+		}
 		b := make([]byte, size)
 		var got []byte
 		for {
-			n, err := p.Read(b)
+			n, err := c.Read(b)
 			got = append(got, b[:n]...)
 			if err != nil {
 				break
 			}
 		}
-		if heard != 3 || !bytes.Equal(got, stream) {
-			t.Errorf("in reads of %d bytes: %d pings of 3, %d bytes of %d", size, heard, len(got), len(stream))
+		// The first answer of 2 and that of 3; 4 was not answered.
+		if heard != 2 || !bytes.Equal(got, answers) {
+			t.Errorf("in reads of %d bytes: %d checks of 2, %d bytes of %d", size, heard, len(got), len(answers))
 		}
 	}
 }
