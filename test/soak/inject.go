@@ -19,6 +19,10 @@ type applied struct {
 	Led bool
 }
 
+// awake is when a suspended process was continued: just before its fault was
+// seen to be over.
+func (a applied) awake() time.Duration { return a.To - 20*time.Millisecond }
+
 // toxics are how a proxy breaks connections; %d is a third of the lease in
 // milliseconds, which leaves a renewal its time.
 var toxics = map[kind][]string{

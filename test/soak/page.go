@@ -165,7 +165,12 @@ How long ` + "`leader_active`" + ` said 1 after the record was seen to be gone, 
 	for _, l := range rows {
 		p.say("| %s | %s | %d | %s |", l.Title, l.kind, l.Losses, seconds(l.Most))
 	}
-	p.say("")
+	var woke timeline.Woke
+	for _, r := range p.results {
+		woke.Add(r.Woke)
+	}
+	p.say("\nA leader that was suspended and woke up when the lock was not its own any more, %d times: at the first reading `leader_active` was 1 in %d, the naive gauge in %d, the one set after Lock in %d.\n",
+		woke.Deposed, woke.Active, woke.Naive, woke.AfterLock)
 }
 
 func (p page) numbers() {

@@ -28,6 +28,8 @@ type result struct {
 	// ToZero are the times from the end of a record to leader_active 0, by the
 	// fault of that time.
 	ToZero map[kind]timesToZero
+	// Woke is what leaders said that were suspended and woke up deposed.
+	Woke timeline.Woke
 
 	AfterLoss afterLoss
 	Counters  counters
@@ -131,6 +133,11 @@ func (s *summary) add(p *process, l *life) error {
 			z.Unseen++
 		}
 		s.out.ToZero[k] = z
+	}
+	for _, a := range s.applied {
+		if a.Kind == suspend && a.Candidate == p.number {
+			s.out.Woke.Add(timeline.FirstAwake(s.truth, line, timeline.Span{From: a.From, To: a.awake()}))
+		}
 	}
 	s.apart = append(s.apart, timeline.Headrooms(s.looks, line)...)
 	s.work = append(s.work, story.work...)

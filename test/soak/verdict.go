@@ -83,6 +83,7 @@ func (r *result) print(w io.Writer) {
 		z := r.ToZero[k]
 		line("%-34s %d losses, %v to 0 at most, %d ended with the process", k, z.Losses, round(z.Most), z.Unseen)
 	}
+	line("woke up deposed: %d times; leader_active was 1 in %d first readings, the naive gauge in %d, the one set after Lock in %d", r.Woke.Deposed, r.Woke.Active, r.Woke.Naive, r.Woke.AfterLock)
 	h := r.Headroom
 	line("headroom: %d compared, median %v, later by %v at most, earlier by %v at most", h.Compared, round(h.Median), round(h.Unsafe), round(h.Safe))
 	line("work after loss: %v exported, %v to %v by the record", round(r.AfterLoss.Exported), round(r.AfterLoss.Least), round(r.AfterLoss.Most))

@@ -49,6 +49,51 @@ func inTenure(life Life, end End) bool {
 	return slices.ContainsFunc(life.Tenures, func(t Span) bool { return t.From <= end.By && end.By < t.To })
 }
 
+// Woke is the first reading of a process that was suspended as the leader, and
+// woke up when the lock was not its own any more.
+type Woke struct {
+	// Deposed counts such readings; Active, Naive and AfterLock those of them in
+	// which the gauge said 1.
+	Deposed, Active, Naive, AfterLock int
+}
+
+// Add sums up.
+func (w *Woke) Add(other Woke) {
+	w.Deposed += other.Deposed
+	w.Active += other.Active
+	w.Naive += other.Naive
+	w.AfterLock += other.AfterLock
+}
+
+// FirstAwake looks at the first sample of a life after it was suspended for
+// that time.
+func FirstAwake(t *Truth, life Life, suspended Span) (w Woke) {
+	before := false
+	for _, s := range life.Samples {
+		if s.From < suspended.From {
+			before = s.Active
+			continue
+		}
+		if s.From < suspended.To {
+			continue
+		}
+		if holder, known := t.Holder(s.Span); !before || !known || holder == life.Holder {
+			return Woke{}
+		}
+		w.Deposed = 1
+		for _, g := range []struct {
+			says bool
+			n    *int
+		}{{s.Active, &w.Active}, {s.Naive, &w.Naive}, {s.AfterLock, &w.AfterLock}} {
+			if g.says {
+				*g.n = 1
+			}
+		}
+		return w
+	}
+	return Woke{}
+}
+
 // AfterLoss is how long the work of a life continued after the backend had
 // ended its term: the shortest and the longest that looks allow.
 func AfterLoss(t *Truth, life Life, work []Span) (least, most time.Duration) {

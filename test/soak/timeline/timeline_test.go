@@ -274,6 +274,34 @@ func TestALossTakesTimeToShow(t *testing.T) {
 	}
 }
 
+func TestAProcessWakesUp(t *testing.T) {
+	truth := NewTruth(looks(part{holder: "a", term: "1", for_: time.Second}, part{holder: "b", term: "2", for_: 2 * time.Second}), 100*ms)
+	before := samples(50*ms, 550*ms, leads)
+	for name, c := range map[string]struct {
+		samples   []Sample
+		suspended Span
+		want      Woke
+	}{
+		"deposed, and says so":       {join(before, samples(1510*ms, 1800*ms, naive)), Span{500 * ms, 1500 * ms}, Woke{Deposed: 1, Naive: 1, AfterLock: 1}},
+		"deposed, and does not":      {join(before, samples(1510*ms, 1550*ms, leads), samples(1610*ms, 1800*ms, idle)), Span{500 * ms, 1500 * ms}, Woke{Deposed: 1, Active: 1, Naive: 1, AfterLock: 1}},
+		"still the leader":           {join(before, samples(710*ms, 900*ms, leads)), Span{500 * ms, 700 * ms}, Woke{}},
+		"it had not led":             {join(samples(50*ms, 550*ms, idle), samples(1510*ms, 1800*ms, idle)), Span{500 * ms, 1500 * ms}, Woke{}},
+		"it was killed in its sleep": {before, Span{500 * ms, 1500 * ms}, Woke{}},
+		"the record changes then":    {join(before, []Sample{{Span: Span{990 * ms, 1000 * ms}}}), Span{500 * ms, 980 * ms}, Woke{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, FirstAwake(truth, Life{Holder: "a", Samples: c.samples}, c.suspended)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	sum := Woke{Deposed: 1, Active: 2, Naive: 3, AfterLock: 4}
+	sum.Add(Woke{Deposed: 10, Active: 10, Naive: 10, AfterLock: 10})
+	if diff := cmp.Diff(Woke{Deposed: 11, Active: 12, Naive: 13, AfterLock: 14}, sum); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestWorkAfterALossLiesBetweenTwoLooks(t *testing.T) {
 	truth := NewTruth(looks(part{holder: "a", term: "1", for_: time.Second}, part{for_: time.Second}), 100*ms)
 	type answer struct{ Least, Most time.Duration }
