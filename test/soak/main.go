@@ -114,7 +114,7 @@ func (o options) do(ctx context.Context) error {
 func (o options) one(ctx context.Context, b backend, breaks []kind) (wrong []string, err error) {
 	say := func(format string, args ...any) { fmt.Printf(b.name+": "+format+"\n", args...) }
 	say("seed %d, %v", o.seed, o.length)
-	r, err := run(ctx, b, plan(o.seed, o.length, electors.Lease, candidateCount, breaks), o.seed, say)
+	r, err := run(ctx, b, plan(o.seed, o.length, electors.Lease, candidateCount, breaks), o.seed, o.length, say)
 	if err != nil {
 		return nil, err
 	}

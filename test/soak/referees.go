@@ -164,15 +164,20 @@ func refereeZooKeeper(addresses []string, lock string) (read, func(), error) {
 	return look, conn.Close, nil
 }
 
-// refereeKubernetes reads the Lease. It is held while its duration since the
-// last renewal runs, by the clock of this machine, which all share.
+// refereeKubernetes reads the Lease as candidates do: it is held while its
+// duration runs since it was last seen to change. They do not compare renewTime
+// with their clocks.
 func refereeKubernetes(addresses []string, lock string) (read, func(), error) {
-	clients, err := kubernetes.NewForConfig(electors.KubernetesConfig(addresses[0]))
+	config := electors.KubernetesConfig(addresses[0])
+	config.QPS = -1 // unlimited
+	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, nil, err
 	}
 	leases := clients.CoordinationV1().Leases(electors.KubernetesNamespace)
+	var seen renewal
 	look := func(ctx context.Context) (record, error) {
+		asked := time.Now()
 		l, err := leases.Get(ctx, lock, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return record{}, nil
@@ -181,14 +186,33 @@ func refereeKubernetes(addresses []string, lock string) (read, func(), error) {
 			return record{}, err
 		}
 		s := l.Spec
-		if s.HolderIdentity == nil || *s.HolderIdentity == "" || s.RenewTime == nil || s.LeaseDurationSeconds == nil {
+		if s.HolderIdentity == nil || *s.HolderIdentity == "" || s.LeaseDurationSeconds == nil || s.LeaseTransitions == nil {
 			return record{}, nil
 		}
-		rest := time.Until(s.RenewTime.Add(time.Duration(*s.LeaseDurationSeconds) * time.Second))
+		seen.look(l.ResourceVersion, asked, time.Now())
+		rest := time.Until(seen.by.Add(time.Duration(*s.LeaseDurationSeconds) * time.Second))
 		if rest <= 0 {
 			return record{}, nil
 		}
-		return record{holder: *s.HolderIdentity, term: fmt.Sprint(l.UID, *s.LeaseTransitions, s.AcquireTime), rest: rest}, nil
+		return record{holder: *s.HolderIdentity, term: fmt.Sprint(l.UID, *s.LeaseTransitions, s.AcquireTime), rest: rest, spread: seen.by.Sub(seen.after)}, nil
 	}
 	return look, func() {}, nil
+}
+
+// renewal is when a record that changes with each renewal was last renewed:
+// after one instant and by another.
+type renewal struct {
+	version   string
+	last      time.Time // when the last look was asked
+	after, by time.Time
+}
+
+func (r *renewal) look(version string, asked, answered time.Time) {
+	if version != r.version {
+		r.version, r.after, r.by = version, r.last, answered
+		if r.after.IsZero() {
+			r.after = asked
+		}
+	}
+	r.last = asked
 }

@@ -125,7 +125,7 @@ func (s *summary) add(p *process, l *life) error {
 		s.out.Total.Add(*f)
 	}
 	for _, loss := range timeline.Losses(s.truth, line) {
-		k := s.faultOf(p.number, loss.At.By)
+		k := s.faultOf(p.number, loss.At.To)
 		z := s.out.ToZero[k]
 		z.Losses++
 		z.Most = max(z.Most, loss.ToZero)
@@ -230,6 +230,7 @@ type story struct {
 func tell(events []event, start time.Time, lasted time.Duration) (s story) {
 	asked := time.Duration(0)
 	stopped := time.Duration(-1)
+	ended := 0 // pieces of work; the one before may still stop when the next begins
 	for _, e := range events {
 		at := onWall(start, e.At)
 		lasted = max(lasted, at)
@@ -242,7 +243,8 @@ func tell(events []event, start time.Time, lasted time.Duration) (s story) {
 			s.asked = append(s.asked, asked)
 			s.work = append(s.work, timeline.Span{From: at})
 		case eventEnded:
-			s.work[len(s.work)-1].To = at
+			s.work[ended].To = at
+			ended++
 			asked = at
 		}
 	}

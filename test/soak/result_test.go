@@ -58,6 +58,10 @@ func TestALogTellsTenuresAndWork(t *testing.T) {
 			journalOf(0*s, eventRun, 2*s, eventBegun, 4*s, eventStop, 5*s, eventEnded), 9 * s,
 			story{tenures: []timeline.Span{span(2*s, 4*s)}, work: []timeline.Span{span(2*s, 5*s)}, asked: []time.Duration{0}},
 		},
+		"work that still stops when the next begins": {
+			journalOf(2*s, eventBegun, 5*s, eventBegun, 6*s, eventEnded, 8*s, eventEnded), 9 * s,
+			story{tenures: []timeline.Span{span(2*s, 6*s), span(5*s, 8*s)}, work: []timeline.Span{span(2*s, 6*s), span(5*s, 8*s)}, asked: []time.Duration{0, 0}},
+		},
 		"callbacks say nothing of attempts": {
 			journalOf(2*s, eventBegun, 5*s, eventEnded, 8*s, eventBegun), 9 * s,
 			story{tenures: []timeline.Span{span(2*s, 5*s), span(8*s, 9*s)}, work: []timeline.Span{span(2*s, 5*s), span(8*s, 9*s)}, asked: []time.Duration{0, 5 * s}},

@@ -29,9 +29,9 @@ type soak struct {
 	applied    []applied
 }
 
-// run breaks one thing after the other and returns what was seen. The seed
-// names the run.
-func run(ctx context.Context, b backend, faults []fault, seed uint64, say func(string, ...any)) (_ *result, err error) {
+// run breaks one thing after the other, for no longer than length, and returns
+// what was seen. The seed names the run.
+func run(ctx context.Context, b backend, faults []fault, seed uint64, length time.Duration, say func(string, ...any)) (_ *result, err error) {
 	dir, err := os.MkdirTemp("", "leaderscope-soak-")
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func run(ctx context.Context, b backend, faults []fault, seed uint64, say func(s
 			return nil, err
 		}
 	}
-	if err := r.faults(ctx, faults); err != nil {
+	if err := r.faults(ctx, faults, length); err != nil {
 		return nil, err
 	}
 	sleep(ctx, 2*electors.Lease)
@@ -95,19 +95,25 @@ func run(ctx context.Context, b backend, faults []fault, seed uint64, say func(s
 	return r.result(seed)
 }
 
-// faults waits for a leader and applies one fault after the other.
-func (r *soak) faults(ctx context.Context, all []fault) error {
+// faults waits for a leader and applies one fault after the other. A server may
+// take long to start again: what does not fit into the time is left out.
+func (r *soak) faults(ctx context.Context, all []fault, length time.Duration) error {
 	for deadline := time.Now().Add(time.Minute); r.referee.holder() == ""; sleep(ctx, interval) {
 		if time.Now().After(deadline) || ctx.Err() != nil {
 			return errors.New("no candidate leads within a minute")
 		}
 	}
+	began := time.Now()
 	for i, f := range all {
+		if time.Since(began)+f.After+f.For > length-2*electors.Lease {
+			r.say("%d faults do not fit into %v and are left out", len(all)-i, length)
+			return nil
+		}
 		sleep(ctx, f.After)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		r.say("%d of %d, after %.0f s: %s, for %.1f s", i+1, len(all), time.Since(r.start).Seconds(), f.Kind, f.For.Seconds())
+		r.say("%d of %d, after %.0f s: %s, for %.1f s", i+1, len(all), time.Since(began).Seconds(), f.Kind, f.For.Seconds())
 		if err := r.inject(ctx, f); err != nil {
 			return err
 		}

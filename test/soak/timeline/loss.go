@@ -7,7 +7,8 @@ import (
 
 // Loss is a term that the backend ended while its holder led.
 type Loss struct {
-	At End
+	// At is when the record went, at some instant of it.
+	At Span
 	// ToZero is how long leader_active still said 1 after the record was seen
 	// to be gone; 0 when it did not.
 	ToZero time.Duration
@@ -16,37 +17,38 @@ type Loss struct {
 	Seen bool
 }
 
-// Losses are the terms of a life that the backend ended within a tenure.
+// Losses are the terms of a life that the backend ended, for good, within a
+// tenure.
 func Losses(t *Truth, life Life) (all []Loss) {
-	for _, end := range t.Ends() {
-		if end.Holder != life.Holder || !inTenure(life, end) {
+	for _, end := range t.Terms() {
+		if end.Holder != life.Holder || !end.ended() || !inTenure(life, end.Until) {
 			continue
 		}
-		l := Loss{At: end}
+		l := Loss{At: end.Until}
 		last := -1 // sample that said 1 without a 0 since the end
 		for i, s := range life.Samples {
-			if s.From < end.By {
+			if s.From < end.Until.To {
 				continue
 			}
 			if !s.Active {
 				l.Seen = true
 				if last >= 0 {
-					l.ToZero = s.From - end.By
+					l.ToZero = s.From - end.Until.To
 				}
 				break
 			}
 			last = i
 		}
 		if !l.Seen && last >= 0 {
-			l.ToZero = life.Samples[last].To - end.By
+			l.ToZero = life.Samples[last].To - end.Until.To
 		}
 		all = append(all, l)
 	}
 	return all
 }
 
-func inTenure(life Life, end End) bool {
-	return slices.ContainsFunc(life.Tenures, func(t Span) bool { return t.From <= end.By && end.By < t.To })
+func inTenure(life Life, end Span) bool {
+	return slices.ContainsFunc(life.Tenures, func(t Span) bool { return t.From <= end.To && end.To < t.To })
 }
 
 // Woke is the first reading of a process that was suspended as the leader, and
@@ -97,14 +99,15 @@ func FirstAwake(t *Truth, life Life, suspended Span) (w Woke) {
 // AfterLoss is how long the work of a life continued after the backend had
 // ended its term: the shortest and the longest that looks allow.
 func AfterLoss(t *Truth, life Life, work []Span) (least, most time.Duration) {
-	for _, end := range t.Ends() {
-		if end.Holder != life.Holder {
+	for _, term := range t.Terms() {
+		if term.Holder != life.Holder || !term.ended() {
 			continue
 		}
+		end := term.Until
 		for _, w := range work {
-			if w.From <= end.By && w.To > end.After {
-				least += max(w.To-end.By, 0)
-				most += w.To - max(end.After, w.From)
+			if w.From <= end.To && w.To > end.From {
+				least += max(w.To-end.To, 0)
+				most += w.To - max(end.From, w.From)
 			}
 		}
 	}

@@ -36,7 +36,6 @@ type Look struct {
 type Truth struct {
 	looks   []Look // that were answered
 	certain []stretch
-	ends    []End
 	terms   []Term
 }
 
@@ -46,19 +45,14 @@ type stretch struct {
 	holder string
 }
 
-// End is the end of a term by the backend's record: it was there at After, and
-// was not any more at By.
-type End struct {
-	Holder, Term string
-	After, By    time.Duration
-}
-
 // Term is a term by the backend's record. It began at some instant of Since and
 // ended at some instant of Until, which is zero if it did not.
 type Term struct {
 	Holder, Name string
 	Since, Until Span
 }
+
+func (t Term) ended() bool { return t.Until != Span{} }
 
 // NewTruth derives the truth from looks in order of time. Between two looks
 // that are further apart than limit nothing is certain, unless both show the
@@ -83,7 +77,6 @@ func NewTruth(looks []Look, limit time.Duration) *Truth {
 			t.extend(stretch{Span{before.Answered, l.Asked}, l.Holder}, before.Asked)
 		}
 		if !same && before.Holder != "" {
-			t.ends = append(t.ends, End{before.Holder, before.Term, before.Asked, l.Answered})
 			t.terms[known[before.Term]].Until = Span{before.Asked, l.Answered}
 		}
 		if !same {
@@ -151,10 +144,6 @@ func (t *Truth) Known() (sum time.Duration) {
 	}
 	return sum
 }
-
-// Ends are the ends of terms, in order of time. A term that came back ends more
-// than once.
-func (t *Truth) Ends() []End { return t.ends }
 
 // Terms are the terms, in the order in which they began.
 func (t *Truth) Terms() []Term { return t.terms }
