@@ -41,9 +41,12 @@ integration-backends: ## Electors under faults on etcd, Redis, PostgreSQL, Maria
 compat: ## Each module with the lowest and the newest versions of its libraries; a program elsewhere fetches each (about 15 minutes)
 	./scripts/compat
 
-lint: ## gofmt, go vet and staticcheck over every module
+lint: prose ## gofmt, go vet and staticcheck over every module, and the language of texts
 	@unformatted=$$(gofmt -l $(MODULES)); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 	@for m in $(MODULES); do echo "== $$m"; (cd $$m && go vet -tags integration ./... && go run $(STATICCHECK) -tags integration ./...); done
+
+prose: ## Check the language of texts and comments (rules in .vale; needs a C compiler)
+	@./scripts/prose
 
 bench: ## Print what the recording path costs, as ratios of one run
 	@cd test && go run ./bench
@@ -67,4 +70,4 @@ rule-mutation: ## Change each rule in one place after another; scenarios must no
 screenshots: ## Draw docs/images from the demo's data (about four minutes; needs prometheus and DRAW)
 	./scripts/screenshots
 
-.PHONY: help demo generate test compat integration integration-prometheus integration-backends integration-examples lint bench query-cost alert-quality alert-quality-check mutation rule-mutation screenshots
+.PHONY: help demo generate test prose compat integration integration-prometheus integration-backends integration-examples lint bench query-cost alert-quality alert-quality-check mutation rule-mutation screenshots
