@@ -1,11 +1,16 @@
 // Package redact turns lock names into labels that may leave the process.
-// It knows names and labels only; which labels exist at once, and how many,
-// is the business of package instrument.
 //
-// The first rule that covers a name decides its label. A name that no rule
-// covers gets the label of the policy: a constant, a keyed hash, or the name
-// itself. A keyed hash is a pseudonym and not anonymous: who has the key can
-// try names.
+//	key, err := redact.ReadKeyFile("/run/secrets/lock-names")
+//	policy := redact.Hash(key, "k1", redact.Exact("daily-report"))
+//	m, err := instrument.New(instrument.WithRedactor(policy))
+//
+// It knows only names and labels; which labels exist at the same time, and how
+// many, is decided in package instrument.
+//
+// The first rule that matches a name decides its label. A name that no rule
+// matches gets the label of the policy: a constant, a keyed hash, or the name
+// itself. A keyed hash is a pseudonym and not anonymous: the owner of the key can
+// hash candidate names and compare.
 package redact
 
 // The policies, as the policy label of leader_redaction_info.

@@ -1,18 +1,23 @@
 // Package otelmetric exports a Middleware through the OpenTelemetry metric
-// API: the caller's MeterProvider, and nothing of an SDK. Counters and gauges
-// are asynchronous and read the core when they are collected; histograms are
-// synchronous, so that views, exponential buckets and exemplars work as they
-// do everywhere. Names, units and descriptions are the catalogue's.
+// API. It needs only the caller's MeterProvider, and no SDK:
 //
-// A program that has no MeterProvider yet gets one from package otelsetup,
-// whose series are those of exporter/prom. With a provider of your own they
-// depend on how it is made: docs/telemetry.md says which options make them
-// the same, and what a View must leave alone.
+//	m, err := instrument.New()
+//	exporter, err := otelmetric.New(m, otelmetric.WithMeterProvider(provider))
+//	defer exporter.Close()
 //
-// An SDK cannot forget an attribute set of a synchronous instrument. Where
-// locks come and go, the histograms of new ones end up in the SDK's overflow
-// set once it has seen as many as its limit; ErrCardinality is then given to
-// otel.Handle. WithoutHistograms and otelsetup.Histograms have no such limit.
+// Counters and gauges are asynchronous and read the core when they are collected;
+// histograms are synchronous, so that views, exponential buckets and exemplars
+// work as usual. Names, units and descriptions are those of the catalogue.
+//
+// A program without a MeterProvider gets one from package otelsetup, whose series
+// equal those of exporter/prom. With another provider the series depend on its
+// configuration: docs/telemetry.md lists the options that make them equal, and
+// what a View must not change.
+//
+// An SDK cannot remove an attribute set of a synchronous instrument. If locks come
+// and go, the histograms of new locks are merged into the SDK's overflow set once
+// the SDK has reached its limit; ErrCardinality is then passed to otel.Handle.
+// WithoutHistograms and otelsetup.Histograms have no such limit.
 package otelmetric
 
 import (

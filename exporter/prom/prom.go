@@ -1,11 +1,16 @@
-// Package prom exports a Middleware through client_golang: a collector that
-// reads the core when it is scraped. Names, labels and help texts are the
-// catalogue's. It keeps its own counts only for native histograms, which
-// the core has not.
+// Package prom exports a Middleware through client_golang:
 //
-// Metric names cannot get a prefix, since rules and dashboards look for them:
-// Register refuses a registerer that adds one. Constant labels tell apart what
-// a prefix would.
+//	m, err := instrument.New()
+//	_, err = prom.Register(prometheus.DefaultRegisterer, m)
+//	http.Handle("/metrics", promhttp.Handler())
+//
+// Its collector reads the core during a scrape. Names, labels and help texts are
+// those of the catalogue. It keeps counts of its own only for native histograms,
+// which the core does not have.
+//
+// Metric names cannot have a prefix, since rules and dashboards use the names:
+// Register refuses a registerer that adds one. Use constant labels to distinguish
+// what a prefix would.
 package prom
 
 import (

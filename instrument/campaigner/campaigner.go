@@ -1,6 +1,8 @@
 // Package campaigner makes an elector observable that campaigns, resigns and
-// can be asked whether it leads, as leader.Elector of bluetape-go. It imports
-// no library: an elector fits by its methods.
+// can be asked whether it leads, such as leader.Elector of bluetape-go. It imports
+// no library: any type with these methods is accepted.
+//
+//	candidate := campaigner.New(election, elector, time.Second)
 //
 // When to campaign again does not belong here.
 package campaigner

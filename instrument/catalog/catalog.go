@@ -1,6 +1,11 @@
-// Package catalog is the one list of what leaderscope measures: names, kinds,
+// Package catalog is the only list of the metrics of leaderscope: names, kinds,
 // units, labels, closed value sets, histogram bounds and help texts.
-// Exporters, alert rules, dashboards and docs/metrics.md read it; nothing is
+//
+//	for _, metric := range catalog.All() {
+//		fmt.Println(metric.Name(), metric.Help())
+//	}
+//
+// Exporters, alert rules, dashboards and docs/metrics.md read it. Nothing is
 // recorded here, and no metric name is written anywhere else.
 package catalog
 

@@ -1,14 +1,14 @@
-// Package classify names the reasons of libraries' errors for
+// Package classify maps the errors of a library to reasons, for
 // instrument.Classify:
 //
 //	instrument.Classify(classify.First(classify.ContendedIs(lockd.ErrLocked), classify.SessionLostIs(lockd.ErrNotHeld)))
 //
-// A function of a library takes the library's own sentinels and error types,
-// so that this package imports none of them. The others build a classifier
-// for a library that is not here.
+// A function for a known library takes the library's own sentinels and error
+// types, so that this package imports none of them. The others build a classifier
+// for any other library.
 //
-// What becomes of a reason beside the caller's context belongs to package
-// instrument: see instrument.Classifier.
+// How the caller's context changes a reason is decided in package instrument: see
+// instrument.Classifier.
 package classify
 
 import (

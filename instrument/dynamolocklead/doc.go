@@ -1,12 +1,12 @@
-// Package dynamolocklead makes locks of cirello.io/dynamolock/v2 observable.
-// Each is an [instrument.Acquirer]:
+// Package dynamolocklead makes the locks of cirello.io/dynamolock/v2 observable.
+// Each becomes an [instrument.Acquirer]:
 //
 //	lock := dynamolocklead.NewLock(client, "report", 20*time.Second)
 //	err := election.Run(ctx, lock, work)
 //
-// The holder's heartbeats are sent here, three times per lease, and not by the
-// client, which only logs those that fail.
+// This package sends the holder's heartbeats, three per lease, in place of the
+// client, which only logs a heartbeat that fails.
 //
-// How the table of locks is made, and what the data in it means, does not
+// How the table of locks is created, and what the data in it means, does not
 // belong here.
 package dynamolocklead

@@ -1,7 +1,12 @@
 // Package electtest helps to test electors and their adapters: conformance
-// suites, a scripted elector, a lock server in memory, a clock that the test
-// moves, and readings of what a middleware would export. It belongs in tests
-// only.
+// suites, a scripted elector, an in-memory lock server, a clock that the test
+// advances, and functions that read what a middleware would export.
+//
+//	electtest.Conformance(t, electtest.Suite{
+//		New: func(_ testing.TB, lock string) instrument.Acquirer { return newElector(lock) },
+//	})
+//
+// It belongs only in tests.
 package electtest
 
 import (

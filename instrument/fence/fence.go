@@ -1,12 +1,12 @@
-// Package fence is the store's side of fencing: a [Guard] stands in front of
-// what a leader writes to and refuses writes of an older term, which the leader
-// itself cannot know to be late after it was suspended.
+// Package fence is the store's side of fencing: a [Guard] in front of the data
+// that a leader writes refuses writes of an older term. A leader that was
+// suspended cannot know itself that its write is late.
 //
 //	guard := fence.New(m.Election("ledger", instrument.WatchOnly()))
 //	err := guard.Do(ctx, token, func(ctx context.Context) error { return append(ctx, entry) })
 //
-// It guards what passes through it in this process: a second way to the store,
-// or a second process with a guard of its own, is not covered. A store that
+// It protects only writes that pass through it in this process: a second path to
+// the store, or a second process with its own guard, is not covered. A store that
 // several processes write to needs the comparison in the store itself, as in
 // packages sqlfence and etcdlock. Where tokens come from does not belong here.
 package fence

@@ -1,8 +1,9 @@
-// Package poll observes an elector that cannot be wrapped, by looking at it
-// again and again.
+// Package poll makes an elector observable that cannot be wrapped, by polling it.
 //
-// What the elector is asked, and how, does not belong here: package riverlead has
-// it for River.
+//	err := poll.Poll(ctx, election, 2*time.Second, read)
+//
+// How the elector is polled does not belong here: package riverlead does it for
+// River.
 package poll
 
 import (

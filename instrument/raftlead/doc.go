@@ -2,7 +2,7 @@
 //
 //	stop := raftlead.Observe(election, node)
 //
-// Raft elects by itself and cannot be wrapped; [Observe] reports what it does.
-// It takes nothing away from the application: LeaderCh has one reader and one
-// slot, and NotifyCh stops Raft when it is not read, so neither is touched.
+// Raft elects its leader itself, so there is no call to wrap; [Observe] reports
+// the changes. LeaderCh and NotifyCh remain available to the application: the
+// first has one reader and one slot, and the second stops Raft if it is not read.
 package raftlead

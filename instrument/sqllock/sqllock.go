@@ -6,7 +6,7 @@
 //	err := election.Run(ctx, lock, work)
 //
 // Such a lock lives as long as its session and has no lease: its end is
-// unknown, and nothing but a query tells of a loss. What an application does
+// unknown, and only a query can detect a loss. What an application does
 // with its tables under the lock does not belong here.
 package sqllock
 

@@ -6,8 +6,8 @@
 //	  - template: tenant-{id}/orders
 //	    policy: hash
 //
-// It is apart from package redact, so that a service without such a file
-// links no YAML. What rules mean is the business of package redact.
+// It is separate from package redact, so that a service without such a file
+// links no YAML parser. The meaning of the rules is defined in package redact.
 package rulesfile
 
 import (

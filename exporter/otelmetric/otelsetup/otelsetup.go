@@ -1,9 +1,13 @@
-// Package otelsetup makes an OpenTelemetry pipeline whose series are those of
-// exporter/prom: same names, same labels, same buckets, whether they are
-// scraped or pushed, and whatever locks have come and gone. It is a module of
-// its own, since it links the SDK; a program that has a MeterProvider needs
-// only package otelmetric, and may take single pieces from here: Histograms,
-// NativeHistograms, Identify, Checked.
+// Package otelsetup creates an OpenTelemetry pipeline whose series equal those of
+// exporter/prom: same names, same labels, same buckets, for scraping and for push,
+// even if locks come and go.
+//
+//	pipeline, err := otelsetup.Setup(m, otelsetup.WithPrometheus(prometheus.DefaultRegisterer))
+//	defer pipeline.Shutdown(ctx)
+//
+// It is a module of its own, because it links the SDK. A program that has a
+// MeterProvider needs only package otelmetric, and can use single parts of this
+// package: Histograms, NativeHistograms, Identify, Checked.
 package otelsetup
 
 import (

@@ -1,6 +1,13 @@
-// Package scenario is the one script that every exporter is compared by: it
-// goes through all metrics of the catalogue, in one process, and takes its
-// time from a virtual clock. It belongs in tests only.
+// Package scenario is the script with which all exporters are compared: it
+// produces every metric of the catalogue in one process, on a virtual clock.
+//
+//	synctest.Test(t, func(t *testing.T) {
+//		err := scenario.Play(m)
+//		...
+//		time.Sleep(scenario.Length)
+//	})
+//
+// It belongs only in tests.
 package scenario
 
 import (

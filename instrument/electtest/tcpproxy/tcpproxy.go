@@ -1,5 +1,11 @@
-// Package tcpproxy stands between a client and a server and breaks their
-// connections, for tests of adapters. It belongs in tests only.
+// Package tcpproxy forwards connections between a client and a server, and
+// delays or breaks them on request:
+//
+//	proxy := tcpproxy.New(t, "127.0.0.1:6379")
+//	client := connect(proxy.Address())
+//	proxy.Cut()
+//
+// It belongs only in tests of adapters.
 package tcpproxy
 
 import (

@@ -1,15 +1,15 @@
-// Package sqlfence is the store's side of fencing in a database: one statement
-// inside the transaction that writes compares the token with the highest one
-// that the database has seen, and keeps the higher. The comparison commits or
-// rolls back together with the write, so it holds for every process that
-// checks, and over their restarts.
+// Package sqlfence is the store's side of fencing in a database. One statement
+// inside the writing transaction compares the token with the highest token that
+// the database has seen, and stores the higher one. The comparison commits or
+// rolls back together with the write, so it is valid for all processes that
+// check, and across their restarts.
 //
 //	guard := sqlfence.New(m.Election("ledger", instrument.WatchOnly()), sqlfence.Postgres, "ledger")
 //	tx, err := db.BeginTx(ctx, nil)
 //	if err := guard.Check(ctx, tx, token); err != nil { ... tx.Rollback() ... }
 //
-// Writes that make no check are not covered. What they write does not belong
-// here.
+// Writes without a check are not protected. The content of the writes does not
+// belong here.
 package sqlfence
 
 import (
