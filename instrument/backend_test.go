@@ -208,7 +208,7 @@ func TestHoldersAreRedactedLikeNamesMadeAtRunTime(t *testing.T) {
 			m := newMiddleware(t, instrument.WithRedactor(c.redactor))
 			e := m.Election("orders")
 			sees(e, c.holder, 1)
-			sees(e, c.holder, 1) // asks no more
+			sees(e, c.holder, 1) // does not ask again
 			e.Identify(c.holder)
 			r := electtest.ReadBackend(m, e.Label())
 			for _, metric := range []*catalog.Metric{catalog.BackendHolderInfo, catalog.IdentityInfo} {

@@ -15,7 +15,7 @@ const (
 	// firmlyRenews: the adapter said that the holder renews on demand. Of a
 	// type that has the method the answer is not known before it is called.
 	firmlyRenews
-	// hidesRenewals: the library renews the lease where it cannot be seen.
+	// hidesRenewals: the library renews the lease without reporting it.
 	hidesRenewals
 )
 

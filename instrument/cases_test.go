@@ -501,7 +501,7 @@ func TestC16SuspensionAndClockJumps(t *testing.T) {
 		}
 	})
 	// On the real clock: a virtual one has no monotonic reading. A jump of an
-	// hour stands out from whatever the machine does meanwhile.
+	// hour is larger than any delay of the machine.
 	for _, by := range []time.Duration{-time.Hour, time.Hour} {
 		t.Run("the wall clock jumps by "+by.String(), func(t *testing.T) {
 			clock := &wallClock{}

@@ -95,8 +95,8 @@ func (e *Election) reasonFor(ctx context.Context, a Acquirer, err error) Reason 
 }
 
 // gone reports whether an error of a renewal or release says that the lock is
-// not ours any more. A deadline says nothing of that, whatever a classifier
-// makes of it. done is the end of the caller's context.
+// no longer ours. A deadline is no evidence of that, even if a classifier
+// says so. done is the end of the caller's context.
 func (e *Election) gone(own Classifier, err, done error) bool {
 	if e.contextError(err) != nil {
 		return e.isSentinel(err)

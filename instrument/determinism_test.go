@@ -428,8 +428,8 @@ func TestWonIsOneTermHoweverOftenItIsSaid(t *testing.T) {
 	})
 }
 
-// An attempt hands its term to whoever asks for it, also while the lease is
-// asked what it knows. What becomes of the term then is counted with its win.
+// An attempt returns its term to every caller, also while the lease is
+// queried. What becomes of the term then is counted with its win.
 func TestATermIsCountedThatEndsWhileItsLeaseIsAsked(t *testing.T) {
 	for name, c := range map[string]struct {
 		meanwhile func(term *instrument.Term)

@@ -153,7 +153,7 @@ func (e *Election) Begin(ctx context.Context) *Attempt {
 
 // Leading reports what leader_active says at this moment: whether a term of
 // this process holds an unexpired lease, as far as the lease end can be known.
-// It is computed from the lease end, so it is false from the lease end on even
+// It is computed from the lease end: it is false from then on, even
 // if no callback came. It asks no backend: another replica may lead already if
 // the lock was taken away. It is false for nil.
 func (e *Election) Leading() bool {

@@ -83,7 +83,7 @@ type Renewer interface {
 // Watcher reports what the library does by itself: renewals and losses. Watch
 // pushes to s until ctx is done, which is when the term has ended; it runs in
 // a goroutine of its own. One that returns before without having reported a
-// renewal says that renewals cannot be seen.
+// renewal says that renewals are not observable.
 type Watcher interface {
 	Watch(ctx context.Context, s Sink)
 }

@@ -42,8 +42,8 @@ func (e *Election) compare(opts []ElectionOption) {
 	}
 }
 
-// label asks the redactor for the label of a name made at run time. Whatever
-// it answers is made valid, since one bad label takes a whole scrape down.
+// label asks the redactor for the label of a name made at run time. Its
+// answer is made valid, since one invalid label fails a whole scrape.
 func (m *Middleware) label(name string) (label redact.Label) {
 	defer m.contain(func() { label = redact.Label{Text: redact.Redacted, Shared: true} })
 	return checked(m.redactor.Label(name))

@@ -14,8 +14,7 @@ import (
 	"github.com/leaderscope/leaderscope/redact"
 )
 
-// What is known of one lock never mixes with another's, whatever label they
-// share.
+// The state of one lock never mixes with another's, even if they share a label.
 
 // sharing are the ways in which several locks come to have one label.
 var sharing = map[string]struct {

@@ -82,8 +82,8 @@ func (m *Middleware) Election(name literalElseUseNamed, opts ...ElectionOption) 
 // a label; without one all such names share the label "redacted", and the
 // alerts about single locks leave it out. The name is not kept.
 //
-// One name has one handle, as in Election; looking it up again costs no more
-// than a map. Of names that share a label only those with something open, or
+// One name has one handle, as in Election; looking it up again costs as much
+// as a map access. Of names that share a label only those with something open, or
 // whose handle the program keeps, take memory.
 func (m *Middleware) Named(name string, opts ...ElectionOption) *Election {
 	if m == nil {

@@ -75,7 +75,7 @@ type modelTerm struct {
 	decided         time.Duration // sending of the renewal that decided the end
 	renewalsVisible bool          // renewals can be seen
 	renewable       bool
-	hidden          bool // renewals cannot be seen, and there are some
+	hidden          bool // renewals are not observable, and there are some
 	managed         bool // a renewal was reported
 	bodies          []*modelBody
 
@@ -619,7 +619,7 @@ func (w *world) forget() {
 	}
 	l, _ := pick(w.rt, w.locks, "lock")
 	for _, t := range l.terms {
-		for len(t.bodies) > 0 { // a body that goes on is another test's matter
+		for len(t.bodies) > 0 { // bodies that continue are covered by another test
 			w.end(t)
 		}
 	}

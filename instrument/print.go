@@ -7,8 +7,8 @@ import (
 )
 
 // Handles are printed, encoded and logged as their label alone: printers that
-// walk through fields would come across the lease, the context and whatever
-// else the caller put there.
+// walk through fields would print the lease, the context and every other value
+// that the caller put there.
 
 // String is the label; the raw name is not kept.
 func (e *Election) String() string { return e.Label() }

@@ -237,7 +237,7 @@ func (t *Term) answered() {
 	t.e.lock.Answered(&t.state, now)
 }
 
-// unsupported notes an answer by which renewals cannot be seen, unless a
+// unsupported notes an answer after which renewals are not observable, unless a
 // watcher reports them.
 func (t *Term) unsupported(can capability) {
 	if can&canWatch != 0 {

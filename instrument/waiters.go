@@ -155,7 +155,7 @@ func (t *Term) watch(lost <-chan struct{}, can capability) {
 	}
 }
 
-// runWatcher notes that renewals cannot be seen when Watch returns although
+// runWatcher notes that renewals are not observable when Watch returns although
 // the term continues, unless the holder renews on demand.
 func (t *Term) runWatcher(ctx context.Context, w Watcher, can capability) {
 	defer func() {

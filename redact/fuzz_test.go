@@ -45,8 +45,8 @@ func FuzzLabelIsAlwaysWellFormedAndNeverForged(f *testing.F) {
 	})
 }
 
-// Under the policy that changes names least, two names never share a label,
-// whatever they look like.
+// Under the policy that changes names least, two different names never share a
+// label.
 func FuzzTwoRawNamesAreTwoLabels(f *testing.F) {
 	for _, pair := range [][2]string{{"", unnamed}, {"redacted", "redacted~b68919aff001d836"}, {"a*", "a_"}, {"a\xff", "a\xfe"}, {"a\n", "a_"}} {
 		f.Add(pair[0], pair[1])

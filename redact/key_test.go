@@ -15,7 +15,7 @@ const (
 	otherKey    = "another key of thirty-two bytes!"
 )
 
-// write makes a file of that mode, whatever the umask.
+// write makes a file of that mode, regardless of the umask.
 func write(t *testing.T, text string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "key")

@@ -109,8 +109,7 @@ func (p *Policy) Info() Info {
 	return info
 }
 
-// Label returns the label of a name that was made at run time, whatever bytes
-// it consists of. The rule Literals does not cover it. Each call computes the
+// Label returns the label of a name that was made at run time, of any bytes. The rule Literals does not cover it. Each call computes the
 // label again: callers keep it with the lock.
 func (p *Policy) Label(name string) Label { return p.label(name, madeAtRunTime, p.primary) }
 

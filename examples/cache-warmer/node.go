@@ -108,7 +108,7 @@ func (w *warmer) cycle(ctx context.Context, partitions []string) error {
 
 // warm loads one partition, unless it is fresh or another node loads it.
 func (w *warmer) warm(ctx context.Context, partition string) error {
-	// Whoever cannot tell asks for the lock: an outage shows there.
+	// If the freshness check fails, ask for the lock: an outage shows there.
 	if fresh, err := w.isFresh(ctx, partition); fresh && err == nil {
 		return nil
 	}

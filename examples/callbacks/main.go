@@ -1,6 +1,6 @@
 // Command callbacks is a service whose structure has no place for Run: one
-// part is told that it leads and that it does not any more, another part does
-// the work, request by request. Acquire and Work fit there, and the end of the
+// part is notified when it starts and stops leading, another part does
+// the work, request by request. Use Acquire and Work there: the end of the
 // lease is known as with Run: a process that was suspended past it shows
 // leader_active 0 at its first scrape.
 //

@@ -120,8 +120,8 @@ func (n *node) run(ctx context.Context) {
 	}
 }
 
-// write is the leader's work. It looks whether its term goes on, and writes;
-// between the two anything may happen.
+// write is the leader's work. It checks whether its term continues, and writes;
+// between the two the process may be suspended.
 func (n *node) write(ctx context.Context, term *instrument.Term) error {
 	token, _ := term.FencingToken()
 	n.tell(event{Kind: leads, Token: token})

@@ -26,7 +26,7 @@ suspended just before a write. The ledger is a store that checks tokens.
 
 `
 
-// show plays the show; with keep the nodes go on until ctx ends.
+// show plays the scenes; with keep the nodes continue until ctx ends.
 func show(ctx context.Context, keep bool) (err error) {
 	fmt.Printf(introduction, lease)
 	d, err := newDirector()
@@ -163,7 +163,7 @@ func (d *director) suspendAndResume(ctx context.Context) (paused, other *actor, 
 }
 
 // suspendOnce is for the node: it stops the process (SIGSTOP) before the entry
-// of that number, until the director lets it go on. Nothing is done without a
+// of that number, until the director continues it. Nothing is done without a
 // number, and nothing before that entry of another term.
 func suspendOnce(number []string) (before func(int)) {
 	return func(n int) {

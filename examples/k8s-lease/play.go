@@ -29,7 +29,7 @@ leader_active is the middleware's gauge, %s client-go's own.
 // hook.
 const clientGo = "leader_election_master_status"
 
-// show plays the show; with keep the nodes go on until ctx ends.
+// show plays the scenes; with keep the nodes continue until ctx ends.
 func show(ctx context.Context, o options, keep bool) (err error) {
 	fmt.Printf(introduction, leaseDuration, clientGo)
 	d, err := newDirector(ctx, o)
@@ -122,7 +122,7 @@ func (d *director) start(ctx context.Context, name string) (err error) {
 // working is how many of its bodies run.
 func (c *candidate) working() int64 { return c.led.Load() - c.ended.Load() }
 
-// stop has the node lead no more and waits for that; its /metrics stay.
+// stop ends the node's leadership and waits for that; its /metrics stay.
 func (c *candidate) stop(ctx context.Context) error {
 	if c.terms != nil {
 		return nil

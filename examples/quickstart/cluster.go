@@ -104,7 +104,7 @@ func (c *cluster) watch(name string, p *process) {
 		return
 	}
 	c.report("%s ended by itself (%v)%s; it is started again", name, p.err, c.lastWords(name))
-	time.Sleep(time.Second) // whatever ended it may need a moment too
+	time.Sleep(time.Second) // the cause may take a moment to clear
 	if err := c.start(name); err != nil {
 		c.report("%s is not started again: %v", name, err)
 	}
@@ -136,7 +136,7 @@ func (c *cluster) remove(name string) error {
 // pause suspends a replica, its etcd member included.
 func (c *cluster) pause(name string) error { return c.signal(name, syscall.SIGSTOP, true) }
 
-// resume lets a suspended replica go on.
+// resume continues a suspended replica.
 func (c *cluster) resume(name string) error { return c.signal(name, syscall.SIGCONT, false) }
 
 func (c *cluster) signal(name string, s syscall.Signal, paused bool) error {

@@ -42,7 +42,7 @@ type demo struct {
 	store    *store
 	observer *observer
 	outside  *outside               // nil: leader-observer does not run
-	phase    atomic.Pointer[string] // what is going on, for the screen
+	phase    atomic.Pointer[string] // the current phase, for the screen
 }
 
 // newDemo starts everything. What it returns must be closed, with an error

@@ -129,7 +129,7 @@ func (o *observer) query(ctx context.Context, expr string) (map[string]float64, 
 	return values, nil
 }
 
-// notify is called with every alert that begins, goes on or ends.
+// notify is called with every alert that begins, continues or ends.
 func (o *observer) notify(_ context.Context, _ string, alerts ...*rules.Alert) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

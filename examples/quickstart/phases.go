@@ -8,7 +8,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
-// phase is one fault, and what it must set off: no more and no less.
+// phase is one fault, and exactly the alerts that it must cause.
 type phase struct {
 	title string
 	// expect are the alerts that must fire; nothing else may.
@@ -17,7 +17,7 @@ type phase struct {
 	outside []alarm
 	// act brings the fault about and returns what was seen besides alerts.
 	act func(context.Context, *demo) ([]check, error)
-	// lasts is how long the fault goes on after its alerts have fired here:
+	// lasts is how long the fault continues after its alerts have fired here:
 	// any other server that scrapes the replicas sees a fault a few samples
 	// later.
 	lasts time.Duration

@@ -94,7 +94,7 @@ type process struct {
 	doomed bool
 }
 
-// signal reaches the process and whatever it started.
+// signal reaches the process and its children.
 func (p *process) signal(s syscall.Signal) error {
 	select {
 	case <-p.ended:

@@ -131,7 +131,7 @@ func (r *replica) lead(ctx context.Context, client *clientv3.Client) {
 }
 
 // campaign waits until the replica may campaign, and returns a context that
-// ends when it may not any more.
+// ends when it no longer may.
 func (r *replica) campaign(ctx context.Context) (context.Context, context.CancelFunc) {
 	for {
 		r.mu.Lock()
@@ -188,7 +188,7 @@ func (r *replica) jobShare() float64 {
 	return r.share
 }
 
-// obey carries out the parent's commands, a line each, until there are no more.
+// obey carries out the parent's commands, a line each, until the input ends.
 func (r *replica) obey(ctx context.Context) error {
 	lines := make(chan string)
 	go func() {

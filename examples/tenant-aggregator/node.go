@@ -89,8 +89,8 @@ func elections(m *instrument.Middleware, lease time.Duration) func(name string) 
 	return func(name string) *instrument.Election { return m.Named(name, opts...) }
 }
 
-// lockName says what two workers must not do at once, and no more: locks of
-// two tenants are never in each other's way.
+// lockName names exactly what two workers must not do at once: the locks of
+// two tenants never exclude each other.
 func lockName(tenant string) string { return "tenant-" + tenant + "/aggregate" }
 
 // follow starts a worker when a tenant joins the list and stops it when the
@@ -104,7 +104,7 @@ func (a *aggregator) follow(ctx context.Context, list func(context.Context) ([]s
 		}
 	}()
 	for {
-		// A list that could not be read is not an empty one: all go on.
+		// A list that could not be read is not an empty one: all workers continue.
 		if tenants, err := list(ctx); err == nil {
 			a.adapt(ctx, workers, tenants)
 		}

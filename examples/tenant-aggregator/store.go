@@ -90,7 +90,7 @@ func (s store) clear(ctx context.Context) error {
 	return keys.Err()
 }
 
-// pause takes its time, and says why it should not go on. It looks at the
+// pause waits, and returns why the work should not continue. It checks the
 // clock too: a process that was suspended wakes up with all its timers due,
 // and may hear of its deadline last.
 func pause(ctx context.Context, d time.Duration) error {

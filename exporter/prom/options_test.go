@@ -108,7 +108,7 @@ func TestANativeHistogramGoesWithItsLockAndBeginsAnew(t *testing.T) {
 		}
 		closeIt(t, exporter)
 
-		// What was closed listens no more: another one starts again.
+		// A closed one no longer listens: another one starts again.
 		runs(context.Background(), e)
 		defer closeIt(t, register(t, r, m, prom.WithHistograms(prom.Native)))
 		runs(context.Background(), e)

@@ -39,7 +39,7 @@ type Campaigner struct {
 // New observes next: a campaign that returns without an error is a term, a
 // resignation ends it. next tells of no loss, so while it leads it is asked
 // every poll. Zero or less never asks: a loss then shows when the application
-// asks. next renews where it cannot be seen: declare instrument.Hold and
+// asks. next renews its lease without reporting it: declare instrument.Hold and
 // instrument.HiddenRenewals.
 func New(e *instrument.Election, next Candidate, poll time.Duration) *Campaigner {
 	if next == nil {
@@ -48,8 +48,8 @@ func New(e *instrument.Election, next Candidate, poll time.Duration) *Campaigner
 	return &Campaigner{e: e, next: next, poll: poll}
 }
 
-// nobody stands in for a candidate that is nil: it never leads.
-type nobody struct{}
+// noCandidate replaces a candidate that is nil: it never leads.
+type noCandidate struct{}
 
 var errNobody = errors.New("leaderscope: campaigner: the candidate is nil: pass the elector to observe")
 

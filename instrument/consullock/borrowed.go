@@ -39,7 +39,7 @@ func (b *borrowed) Acquire(ctx context.Context) (instrument.Lease, error) {
 	h := &holding{lost: lost, holder: holder, lock: b.lock, stop: func() {}, end: func() {}}
 	pair, err := holder(ctx)
 	if err != nil || pair == nil || !b.sessions.has(pair.Session) {
-		// Whose renewals it hangs on cannot be seen.
+		// It is unknown which client renews its session.
 		return instrument.NewLease(h.release, instrument.LostOn(lost)), nil
 	}
 	h.sessions, h.session = b.sessions, pair.Session

@@ -155,7 +155,7 @@ func TestLossThenLockIsAlreadyHeldUntilUnlock(t *testing.T) {
 func TestRenewalsThatFailAreSeenAlthoughTheClientDropsThem(t *testing.T) {
 	s := newServer(t)
 	c, sessions := s.client(t)
-	// The watch of the lock goes on trying, as it does for minutes in the field.
+	// The watch of the lock keeps retrying, as it does for minutes in production.
 	a := NewLock(c, sessions, &api.LockOptions{Key: "leader", SessionTTL: seconds, MonitorRetries: 100, MonitorRetryTime: wait})
 	e, series := election(t)
 	term, err := e.Acquire(t.Context(), a)

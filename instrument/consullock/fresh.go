@@ -105,7 +105,7 @@ type kept struct {
 	// end ends it, in the background: until Consul has answered, or has dropped
 	// it by itself.
 	end func()
-	// stopped says why the client renews it no more, without having been told to.
+	// stopped says why the client no longer renews it, without having been told to.
 	stopped <-chan error
 }
 

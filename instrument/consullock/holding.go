@@ -19,7 +19,7 @@ const askTimeout = time.Second
 var (
 	// errUnwatched is the cause of a loss that nothing but the client's word shows.
 	errUnwatched = errors.New("consullock: client does not watch the lock any more")
-	// errGaveUp is the cause of a term whose session the client renews no more.
+	// errGaveUp is the cause of a term whose session the client no longer renews.
 	errGaveUp = fmt.Errorf("consullock: session was not renewed in time: %w", instrument.ErrGaveUp)
 )
 
@@ -62,8 +62,8 @@ func (h *holding) watch(ctx context.Context, s instrument.Sink) {
 	}
 }
 
-// why tells a lock that is gone from one that the client watches no more: it
-// gives up a lock when it cannot read the key, too. There is time for a
+// why distinguishes a lock that is gone from one that the client no longer
+// watches: the client also gives up a lock when it cannot read the key. There is time for a
 // question while the lease may still run.
 func (h *holding) why(ctx context.Context) error {
 	patience := askTimeout
@@ -87,8 +87,8 @@ func (h *holding) why(ctx context.Context) error {
 }
 
 // release gives the lock back and ends the session, if that was made for it.
-// The session is not renewed meanwhile, so that the lock is free in the end
-// whatever fails.
+// The session is not renewed meanwhile, so that the lock becomes free in the
+// end even if every request fails.
 func (h *holding) release(ctx context.Context) error {
 	h.released.Store(true)
 	if h.given.Load() {

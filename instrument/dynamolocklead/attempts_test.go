@@ -286,8 +286,8 @@ func TestALockIsGivenBackWhenTheHeartbeatAfterASlowWinFails(t *testing.T) {
 	})
 }
 
-// TestTriesOnALiveHolder counts the attempts that take long: they come more and
-// more seldom, and are refused.
+// TestTriesOnALiveHolder counts the attempts that take long: they come less and
+// less often, and are refused.
 func TestTriesOnALiveHolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTable()

@@ -40,7 +40,7 @@ const century = 100 * 365 * 24 * time.Hour
 // never follow it. So an attempt by an Acquirer that has been refused for a
 // whole lease watches the lock for another one, and takes it over from a holder
 // that sent no heartbeat. As long as the holder lives, such an attempt comes
-// more and more seldom, up to once in 16 leases; it is refused in the end, also
+// less and less often, down to once in 16 leases; it is refused in the end, also
 // if the lock becomes free meanwhile. Keep the Acquirer for that.
 func NewTryLock(client *dynamolock.Client, key string, lease time.Duration, opts ...dynamolock.AcquireLockOption) instrument.Acquirer {
 	return &locker{client: client, key: key, lease: lease, opts: opts, tries: true}

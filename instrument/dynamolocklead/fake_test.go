@@ -179,7 +179,7 @@ func (*table) CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*
 	return &dynamodb.CreateTableOutput{}, nil
 }
 
-// serve answers one request. It is done, whoever waits for the answer.
+// serve answers one request. It is executed even if the caller has left.
 func (x *table) serve(ctx context.Context, writes bool, do func() error) error {
 	_ = ctx.Err() // a nil context panics, as in the SDK
 	x.mu.Lock()

@@ -37,7 +37,7 @@ func (h *holding) Beat(ctx context.Context) (sent time.Time, err error) {
 	ctx, cancel := h.l.detached(ctx)
 	defer cancel()
 	defer func() {
-		// The library looks into a record that is not there any more.
+		// The library dereferences a record that no longer exists.
 		if r := recover(); r != nil {
 			if _, its := r.(runtime.Error); !its {
 				panic(r)

@@ -50,7 +50,7 @@ func isRefused(err error) bool {
 func TestTerms(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		// happens after the lock was won; the clock may go on in it.
+		// happens after the lock was won; it may advance the clock.
 		happens func(t *testing.T, x *table, term *instrument.Term)
 		want    func(t *testing.T) electtest.Series
 	}{

@@ -20,7 +20,7 @@ func (a *acquiring) win() {
 	if cause := context.Cause(term.Context()); !errors.Is(cause, instrument.ErrReleased) {
 		a.broke(ruleRelease, "the term's context ended with %v", cause)
 	}
-	_ = term.Release(context.Background()) // whatever the library says of it
+	_ = term.Release(context.Background()) // its result is not part of this check
 	c.is(ruleRelease, 0, c.released)
 }
 

@@ -147,7 +147,7 @@ func (p promises) standsStill() (stood func() bool) {
 	return func() bool { close(done); return <-answer }
 }
 
-// stopped ends a check that cannot go on.
+// stopped ends a check that cannot continue.
 type stopped struct{}
 
 // broke notes that the elector breaks a rule.

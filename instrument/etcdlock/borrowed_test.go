@@ -134,7 +134,7 @@ func TestTheNextAttemptOnACallersSessionKeepsItsKey(t *testing.T) {
 			a := of(sessionThrough(t, c, n), "/next/"+attempt)
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 			defer cancel()
-			n.away.Store(1) // the sweep goes on in the background
+			n.away.Store(1) // the sweep continues in the background
 			if _, err := a.Acquire(ctx); err == nil {
 				t.Fatal("won without an answer")
 			}

@@ -17,8 +17,8 @@ import (
 //
 // ttl is the length of the lease, rounded up to whole seconds; the server may
 // grant more. A leader whose renewals fail gives up a tenth of the lease before
-// the lease runs out, so that its work can stop in time, and never later,
-// whatever the server says afterwards.
+// the lease end, so that its work can stop in time, and never later,
+// even if the server answers afterwards.
 func NewElection(c *clientv3.Client, prefix, value string, ttl time.Duration) instrument.Acquirer {
 	return &fresh{client: c, ttl: ttl, candidate: func(s *concurrency.Session) candidate {
 		return election{concurrency.NewElection(s, prefix), s, value}

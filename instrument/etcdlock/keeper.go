@@ -61,7 +61,8 @@ func (k *keeper) Expiry() time.Time {
 // length is that which the server granted with the lease.
 func (k *keeper) length() time.Duration { return k.ttl }
 
-// Watch passes renewals to s, and why there are no more, until the term ends.
+// Watch passes renewals to s, and the reason why they stopped, until the term
+// ends.
 func (k *keeper) Watch(ctx context.Context, s instrument.Sink) {
 	k.mu.Lock()
 	k.sink = s

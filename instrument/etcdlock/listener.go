@@ -116,8 +116,8 @@ func (l *listener) extend(granted time.Duration) (r instrument.Renewal, ok bool)
 	return instrument.Renewal{Expiry: l.end, Granted: granted}, true
 }
 
-// whyEnded tells a lease that the server has dropped from one that is renewed
-// no more. The client closes the session either way, and when it had no answer
+// whyEnded distinguishes a lease that the server has dropped from one that is
+// no longer renewed. The client closes the session either way, and when it had no answer
 // for the length of a lease. There is time for a question while the lease may
 // still run.
 func (l *listener) whyEnded(ctx context.Context) error {

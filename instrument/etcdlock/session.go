@@ -110,7 +110,7 @@ func (s *session) discard() {
 }
 
 // clear revokes the lease in the background, and its keys with it, until the
-// server has it no more, or says that it will not.
+// server no longer has it, or refuses to revoke it.
 func (s *session) clear() (cleared <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -36,7 +36,7 @@ type turn struct {
 // does not campaign makes e with instrument.WatchOnly. A nil e records nothing.
 func New(e *instrument.Election) *Guard { return From(e, 0) }
 
-// From is New for a guard that goes on where another stopped: tokens below
+// From is New for a guard that continues where another stopped: tokens below
 // highest are refused from the start. A service keeps the highest token with
 // its data and restarts with it; otherwise it would admit, right after its
 // restart, the leader that was refused before.

@@ -86,7 +86,7 @@ func TestAnElector(t *testing.T) {
 	}
 }
 
-// A scheduler that has stopped asks no more, while another replica may lead. A
+// A scheduler that has stopped no longer asks, while another replica may lead. A
 // job may outlive it, and is work of the leader.
 func TestATermEndsWithTheSchedulerAndItsLastJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

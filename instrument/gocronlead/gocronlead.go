@@ -75,7 +75,7 @@ func taken(scheduler any) bool {
 	return ok && !monitor.IsNil()
 }
 
-// reportsTo is true where it cannot be seen.
+// reportsTo is true if the scheduler does not expose its monitor.
 func reportsTo(scheduler any, ours gocron.SchedulerMonitor) bool {
 	monitor, ok := monitorOf(scheduler)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 type listener interface {
 	running(job gocron.Job)
 	ended(job gocron.Job, err error)
-	// stopped is called when the scheduler starts no more jobs, and those that
+	// stopped is called when the scheduler no longer starts jobs, and those that
 	// ran have returned unless gocron gave up waiting for them.
 	stopped()
 }

@@ -139,7 +139,7 @@ func (l *ResourceLock) gaveUpCampaign(ctx context.Context) {
 	}
 }
 
-// leave notes that nobody looks any more.
+// leave notes that this replica no longer polls.
 func (l *ResourceLock) leave() {
 	l.mu.Lock()
 	c := &l.campaign

@@ -101,7 +101,7 @@ func TestAStandbySeesThatNobodyRenews(t *testing.T) {
 		leader.config.ReleaseOnCancel = false
 		stopLeader := leader.run()
 		synctest.Wait()
-		c.fail("update", func(context.Context) error { return errServer }) // nobody takes over
+		c.fail("update", func(context.Context) error { return errServer }) // no replica takes over
 		stopStandby := standby.run()
 		time.Sleep(14 * time.Second)
 		standby.sees(t, "before the lease ends", known("b", "a", 0, 0))

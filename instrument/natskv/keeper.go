@@ -84,7 +84,7 @@ func (k *keeper) counts(sent time.Time, ttl time.Duration) {
 	}
 }
 
-// length is that of the bucket, whatever the program declares.
+// length is that of the bucket, even if the program declares another.
 func (k *keeper) length() time.Duration {
 	if ttl := k.bucketTTL(); ttl > 0 {
 		return ttl
@@ -106,7 +106,8 @@ func (k *keeper) Expiry() time.Time {
 	return k.end
 }
 
-// Watch passes renewals to s, and why there are no more, until the term ends.
+// Watch passes renewals to s, and the reason why they stopped, until the term
+// ends.
 func (k *keeper) Watch(ctx context.Context, s instrument.Sink) {
 	k.mu.Lock()
 	k.sink = s

@@ -79,7 +79,7 @@ func (w *witness) tell(v instrument.BackendView) {
 	w.election.ObserveBackend(v)
 }
 
-// leaves says that nobody looks any more.
+// leaves reports that this replica no longer watches.
 func (w *witness) leaves() {
 	if w.watching {
 		w.election.ObserveBackend(instrument.BackendView{State: instrument.BackendUnwatched})

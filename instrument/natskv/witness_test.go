@@ -54,7 +54,7 @@ func heldBy(holder string, terms float64) electtest.Series {
 	}
 }
 
-// counted is what stays when the standby waits no more.
+// counted is what stays when the standby no longer waits.
 func counted(terms float64) electtest.Series {
 	return electtest.Series{of(catalog.BackendTerms, "nats"): terms}
 }

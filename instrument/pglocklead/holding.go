@@ -34,8 +34,8 @@ func (h *holding) token() instrument.LeaseOption {
 }
 
 // Beat sends a heartbeat, and does not cut it short: drivers may need longer to
-// give up than its caller. The library gives a lock up when one fails, whatever
-// the reason: so a look at the record goes first, which may fail.
+// give up than its caller. The library gives a lock up when one fails, for any
+// reason. So the record is read first, and that read may fail.
 func (h *holding) Beat(ctx context.Context) (sent time.Time, err error) {
 	if broken := h.broken.Load(); broken != nil {
 		return sent, fmt.Errorf("%w: %w", errGaveUp, *broken)

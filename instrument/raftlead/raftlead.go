@@ -14,8 +14,8 @@ import (
 // as contended. A term that ends because r shuts down is canceled, any other
 // is lost.
 //
-// Raft calls the observer while it changes its state and does not go on before
-// the observer is done, so no change is missed, and none is late. After stop
+// Raft calls the observer while it changes its state and waits until the
+// observer has returned, so no change is missed, and none is late. After stop
 // the last state stays; Forget the election if it is over. A nil e or r has
 // nothing observed.
 func Observe(e *instrument.Election, r *raft.Raft) (stop func()) {

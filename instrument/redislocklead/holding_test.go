@@ -47,7 +47,7 @@ func TestTerms(t *testing.T) {
 		name    string
 		happens func(t *testing.T, r *server, term *instrument.Term, asked time.Time)
 		want    func(asked time.Time) []electtest.Series
-		key     string // whose lock it is afterwards: "ours", another's value, or nobody's
+		key     string // whose lock it is afterwards: "ours", another's value, or "" if it is free
 	}{
 		{
 			"the lease counts from before the request",

@@ -17,8 +17,8 @@ import (
 // turn until the context of Acquire ends: every twentieth of ttl, or every
 // second if that is less, it asks again. See WithRetry.
 //
-// Each request has ttl to be answered, whatever timeouts the client has, since
-// its lease would be over by then. Acquire, Term.Renew and Term.Release return
+// Each request must be answered within ttl, even if the client's timeouts are
+// longer, since its lease would have ended by then. Acquire, Term.Renew and Term.Release return
 // when their context ends, although go-redis may read on.
 //
 // A request whose answer was lost may have taken the lock, with no caller to hold

@@ -91,7 +91,7 @@ func (a *attempt) late(h *holding, err error) {
 	withdrawal.Run(context.Background(), h.length, giveBack, isHopeless)
 }
 
-// unlessGone is nil if the lock is not there any more, or another's.
+// unlessGone is nil if the lock no longer exists or belongs to another holder.
 func unlessGone(err error) error {
 	if reason, ok := (*elector)(nil).Classify(err); ok && (reason == instrument.Contended || reason == instrument.SessionLost) || errors.Is(err, errOver) {
 		return nil

@@ -64,7 +64,7 @@ func TestTerms(t *testing.T) {
 		name    string
 		happens func(t *testing.T, all nodes, term *instrument.Term)
 		want    func(asked time.Time) []electtest.Series
-		key     string // whose lock it is afterwards: "ours", another's value, or nobody's
+		key     string // whose lock it is afterwards: "ours", another's value, or "" if it is free
 	}{
 		{
 			"the lease counts from before the request",

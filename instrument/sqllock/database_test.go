@@ -20,7 +20,7 @@ type database struct {
 	holder map[driver.Value]*backend
 	freed  chan struct{} // closed when a lock may be free
 	refuse error         // of every connection
-	way    time.Duration // of every connection, whatever its context
+	way    time.Duration // of every connection, with any context
 	opened int
 	closed int
 

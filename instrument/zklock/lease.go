@@ -28,7 +28,7 @@ type lease struct {
 	node    string
 	created int64 // zxid
 	end     time.Time
-	over    func() // called at the end of the term; nil: nobody asked
+	over    func() // called at the end of the term; nil: no caller needs it
 }
 
 // watched looks at the node for the first time.

@@ -110,8 +110,8 @@ func (c *candidate) first(ctx context.Context, ended <-chan struct{}, w *witness
 
 // ahead is the node before this one, and whether that holds the lock; empty when
 // this one is first. A node
-// that is not in the queue has gone with its session: nobody before it is no
-// win then.
+// that is not in the queue was removed with its session: then it has not won,
+// even if no node is before it.
 func (c *candidate) ahead() (node string, holds bool, err error) {
 	children, _, err := c.conn.Children(c.path)
 	if err != nil {
@@ -168,9 +168,9 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// withdraw removes the node, in the background when the server cannot be
-// reached: a place in the queue without a waiter would come first one day,
-// and hold the lock for as long as the session lives.
+// withdraw removes the node, in the background if the server is unreachable:
+// an abandoned queue node would eventually become first and block the lock
+// for as long as the session lives.
 func (c *candidate) withdraw(ended <-chan struct{}) {
 	if unreachable(c.remove()) {
 		go untilAnswered(ended, c.remove)

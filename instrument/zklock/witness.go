@@ -70,7 +70,7 @@ func (w *witness) connection(state zk.State) {
 	}
 }
 
-// leaves says that nobody looks any more.
+// leaves reports that this replica no longer watches.
 func (w *witness) leaves() {
 	w.deaf()
 	w.mu.Lock()

@@ -31,8 +31,8 @@ var errMissing = errors.New("zklock: the connection, its Session or the lock is 
 
 // Lock locks l, which was made from conn and path. Its call cannot be cut short:
 // when the caller gives up, l keeps its place in the queue for the next Acquire,
-// and is given back if it has the lock before that. After a loss l is of no more
-// use: it answers ErrDeadlock for ever.
+// and is given back if it has the lock before that. After a loss l can no longer be
+// used: it returns ErrDeadlock forever.
 func Lock(conn *zk.Conn, s *Session, l *zk.Lock, path string) instrument.Acquirer {
 	if conn == nil || l == nil {
 		s = nil

@@ -108,7 +108,7 @@ func TestPagesAreWhatTheInhibitionRulesLetThrough(t *testing.T) {
 	}
 }
 
-// A server that restarts forgets what was pending, and what fired fires anew.
+// A server that restarts forgets what was pending, and what fired fires again.
 func TestARestartOfTheServerForgetsWhatWasPending(t *testing.T) {
 	h := &fleet.History{Restarts: []fleet.Span{at(300, 360)}}
 	r := &rule{Rule: promeval.Rule{Name: "X", For: time.Minute}}

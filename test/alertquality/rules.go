@@ -80,8 +80,8 @@ func rulesFrom(file string) ([]rule, error) {
 	return out, nil
 }
 
-// found are rules that others use or publish, written anew for the series of
-// this world from what their sources say.
+// found are rules that others use or publish, rewritten for the series of
+// this simulation from what their sources say.
 func found() []rule {
 	wild := func(key, expr string, hold time.Duration) rule {
 		return rule{Rule: promeval.Rule{Name: key, Expr: expr, For: hold}, key: key, foreign: true}

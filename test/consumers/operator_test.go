@@ -86,7 +86,7 @@ func TestGrafanasSidecarReadsTheDashboards(t *testing.T) {
 		if text := got.Data["leaderscope-"+m.Name+".json"]; text != string(boards[i].Data) {
 			t.Errorf("the dashboard %s is not the one that Grafana loads from files", m.Name)
 		}
-		// The API server keeps no more than 1 MiB, and kubectl apply keeps a
+		// The API server stores at most 1 MiB, and kubectl apply keeps a
 		// second copy in an annotation of at most 256 KiB.
 		if len(m.Data) > 256<<10 {
 			t.Errorf("%s has %d bytes", m.Name, len(m.Data))

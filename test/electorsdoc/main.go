@@ -53,8 +53,8 @@ func write(results string, files []string) error {
 // The place for the table.
 const begin, end = "<!-- electors: generated, make generate -->\n", "<!-- /electors -->\n"
 
-// rewrite is a file as it should be: with the table in the place that is
-// marked for it, else the page.
+// rewrite returns the file with the generated table in the marked place, or
+// else the whole page.
 func rewrite(before []byte, rows []row) ([]byte, error) {
 	head, rest, marked := bytes.Cut(before, []byte(begin))
 	if !marked {

@@ -60,8 +60,8 @@ type elector struct {
 	// within is how long a loss may go unnoticed.
 	hidden bool
 	within time.Duration
-	// careless says that a leader which wakes up after its lease gives away
-	// that of the next.
+	// careless says that a leader which wakes up after its lease releases that of
+	// its successor.
 	careless bool
 
 	// connect returns an elector of this lock, and how to let go of the server.

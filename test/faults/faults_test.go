@@ -93,7 +93,7 @@ type cluster struct {
 	server  server.Server
 	row     *row
 	all     []*process
-	woke    time.Time // when a suspended leader went on
+	woke    time.Time // when a suspended leader was continued
 	blind   []span    // when a holder cannot know yet that its record is gone
 }
 
@@ -168,7 +168,7 @@ func eventually(t *testing.T, p *process, what string, ok func(electtest.Series)
 	t.Errorf("%s: %s: not within %v: %v", p.id, what, patience, p.now().Series)
 }
 
-// steady watches p for so long and says whether its term went on.
+// steady watches p for so long and says whether its term continued.
 func steady(p *process, before electtest.Series, for_ time.Duration) bool {
 	time.Sleep(for_)
 	now := p.now().Series
@@ -412,7 +412,7 @@ func (r *row) lost(before, after electtest.Series) {
 }
 
 // overlap looks for two terms at once: one that showed at an instant before
-// and after which another did. A known lease end excludes that, whatever fails.
+// and after which another did. A known lease end excludes that under every fault.
 // A holder whose lease end is not known, or who has none, learns late; and so
 // does one whose lease was given away.
 func (c *cluster) overlap(t *testing.T) {

@@ -114,7 +114,7 @@ func relay(t *testing.T, dir, name string) string {
 var minutes = regexp.MustCompile(`(keep_firing_for: )\d+m`)
 
 // soonResolved is a copy of the demo's rules in which what the demo does not
-// expect to fire, and leaves at its default, does not go on for minutes.
+// expect to fire, and leaves at its default, does not stay firing for minutes.
 func soonResolved(t *testing.T, rules string) string {
 	t.Helper()
 	text, err := os.ReadFile(rules)

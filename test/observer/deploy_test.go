@@ -65,7 +65,7 @@ func (c *cluster) namespace(t *testing.T, name string) {
 	}
 }
 
-// What the manifests grant is enough for what they configure, and no more.
+// The manifests grant exactly the rights that their configuration needs.
 func TestTheManifestsAreEnoughAndNoMore(t *testing.T) {
 	for name, c := range map[string]struct {
 		render func() ([][]byte, error)

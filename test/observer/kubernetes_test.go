@@ -142,7 +142,7 @@ func (s *script) deletes() {
 
 func pause(seconds float64) { time.Sleep(time.Duration(seconds * float64(time.Second))) }
 
-// What each lease lives through, while nobody scrapes.
+// What happens to each lease, between two scrapes.
 var lives = map[string]func(*script){
 	"released": func(s *script) {
 		s.acquires("a")
@@ -187,7 +187,7 @@ var lives = map[string]func(*script){
 			s.writes("a")
 		}
 	},
-	"woken-up": func(s *script) { // a holder that slept past its end, and nobody else was there
+	"woken-up": func(s *script) { // a holder that slept past its end, without any other candidate
 		at := s.acquires("a")
 		s.frees(at.Add(time.Duration(s.length) * time.Second))
 		pause(float64(s.length) + 1.5)

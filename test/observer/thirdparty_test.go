@@ -29,7 +29,7 @@ import (
 // deadline is what a page may take from the death of the leader on.
 const deadline = 150 * time.Second
 
-// A program that nobody instrumented, as client-go ships it, with a lease of
+// A program without instrumentation, as client-go ships it, with a lease of
 // 60 s: its leader is killed. One lock has no other candidate, and pages; the
 // other has, and does not.
 func TestAThirdPartyProgramThatLosesItsLeaderPages(t *testing.T) {

@@ -3,7 +3,7 @@
 //	with redis postgres -- go test -tags integration ./...
 //
 // The command finds them by LEADERSCOPE_REDIS=127.0.0.1:port and so on. A
-// server that is not to be had here is left out with a line that says so.
+// server that is not available here is left out, and a line says so.
 package main
 
 import (

@@ -24,7 +24,7 @@ func Main(name string, misused error, run func(context.Context) error) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	err := run(ctx)
-	// Whoever was interrupted has done what was asked.
+	// An interrupt is not an error.
 	if interrupted := ctx.Err() != nil && errors.Is(err, context.Canceled); err != nil && !interrupted {
 		fail(err, 1)
 	}

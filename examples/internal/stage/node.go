@@ -131,8 +131,8 @@ func (n *Node) Kill() {
 	<-n.heard
 }
 
-// Suspend stops the node in its tracks, as a machine does that swaps or is
-// moved; Continue lets it go on.
+// Suspend stops the process of the node, as swapping or a live migration does;
+// Continue resumes it.
 func (n *Node) Suspend()  { n.process.signal(syscall.SIGSTOP) }
 func (n *Node) Continue() { n.process.signal(syscall.SIGCONT) }
 

@@ -66,7 +66,7 @@ func (t *Tally) add(label string, change func(*Count)) {
 }
 
 // Disagreements says where metrics differ from what the node counted itself;
-// none is as it should be. Labels that only one of them knows differ too.
+// none is expected. Labels that only one of them knows differ too.
 func Disagreements(m Metrics, counts map[string]Count) []string {
 	labels := map[string]bool{}
 	for label := range counts {

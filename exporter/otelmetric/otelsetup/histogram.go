@@ -19,8 +19,8 @@ import (
 // Histograms is a Producer of the histograms of one Middleware, for a reader's
 // WithProducer. It reads the core when it is collected, so a lock that is
 // forgotten is gone here too; a synchronous instrument of the SDK keeps every
-// lock that it has seen, up to a limit. Its values are cumulative, whatever
-// the reader asks for, and Views do not apply.
+// lock that it has seen, up to a limit. Its values are cumulative, even if
+// the reader asks for deltas, and Views do not apply.
 //
 // Setup has it. A provider of your own needs it in each of its readers, and
 // otelmetric.New then takes WithoutHistograms: both together export each

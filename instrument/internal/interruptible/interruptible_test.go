@@ -11,7 +11,7 @@ import (
 
 var errBusy = errors.New("busy")
 
-// slow answers after that time, whatever its caller does.
+// slow answers after that time, even if its caller has left.
 func slow(after time.Duration, n int, err error) func() (int, error) {
 	return func() (int, error) {
 		time.Sleep(after)

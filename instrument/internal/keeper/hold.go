@@ -30,7 +30,7 @@ type holding struct {
 	length  time.Duration
 	turn    chan struct{} // full while a request is under way
 	stop    context.CancelFunc
-	stopped chan struct{} // closed when no more heartbeats are sent
+	stopped chan struct{} // closed when heartbeats have stopped
 
 	mu    sync.Mutex
 	end   time.Time
@@ -141,7 +141,8 @@ func (h *holding) lose(cause error) {
 	s.Lost(cause)
 }
 
-// watch passes renewals to s, and why there are no more, until the term ends.
+// watch passes renewals to s, and the reason why they stopped, until the term
+// ends.
 func (h *holding) watch(ctx context.Context, s instrument.Sink) {
 	h.mu.Lock()
 	h.sink = s

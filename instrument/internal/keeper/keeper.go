@@ -41,7 +41,7 @@ func (k Keeper) Watch(ctx context.Context, s instrument.Sink) {
 	}
 }
 
-// keep does what Watch describes and returns why it cannot go on, or nil when
+// keep does what Watch describes and returns why it cannot continue, or nil when
 // ctx has ended. A renewal waits for its answer as long as patience. One that
 // answers with ErrGaveUp was not sent, and is not reported.
 func (k Keeper) keep(ctx context.Context, patience time.Duration, report func() instrument.Sink) error {

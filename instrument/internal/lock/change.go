@@ -40,8 +40,8 @@ func (s *State) Answered(t *Term, now Instant) {
 	t.extra().renewing--
 }
 
-// Blind says that the renewals of the term cannot be seen after all. Once a
-// renewal was seen it changes nothing.
+// Blind says that the renewals of the term are not observable after all. It
+// changes nothing once a renewal was observed.
 func (s *State) Blind(t *Term, now Instant) {
 	s.settle(t, now)
 	if !t.renewed {

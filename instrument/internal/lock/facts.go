@@ -10,7 +10,7 @@ type Facts struct {
 	// PendingAge is the age of the oldest attempt in flight; 0 without one.
 	PendingAge time.Duration
 	// Left is the time to the earliest end of an open term under which work may
-	// go on, negative once it has passed, if LeftKnown.
+	// continue, negative once it has passed, if LeftKnown.
 	Left      time.Duration
 	LeftKnown bool
 	// Expiry is the earliest end of an open term in seconds of Unix time; 0

@@ -10,7 +10,7 @@ import (
 type Params struct {
 	// Hold: a win is kept; otherwise a lock is taken for one run.
 	Hold bool
-	// Hidden: the library renews where it cannot be seen.
+	// Hidden: the library renews without reporting it.
 	Hidden bool
 	// KeepUntilExpiry: the lock is left to its lease on purpose.
 	KeepUntilExpiry bool
@@ -137,7 +137,7 @@ func (s *State) Settle(now Instant) {
 }
 
 // Retire forgets the lock: what is open is abandoned, and nothing is recorded
-// any more. The terms go on for their callers.
+// afterwards. The terms continue for their callers.
 func (s *State) Retire(now Instant) {
 	if start := Instant(s.Flight.start.Swap(closed)); start > 0 {
 		s.observe(&s.Acquire, catalog.AcquireDuration, now.Seconds(start))

@@ -31,7 +31,7 @@ type Term struct {
 	guarded         bool // a body ran under it
 	renewalsVisible bool // its renewals can be seen
 	renewable       bool // its holder can renew it, or reports renewals
-	hidden          bool // its renewals cannot be seen, and it has some
+	hidden          bool // its renewals are not observable, and it has some
 	renewed         bool // a renewal was answered or reported
 	covered         bool // ended before its lease, which keeps others out until its end
 	superseded      bool // lapsed, and a later win has shown that it is over

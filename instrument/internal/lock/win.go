@@ -16,7 +16,7 @@ const (
 	MayRenew
 	// ShownRenewals: the holder renews on demand, or renewals are reported.
 	ShownRenewals
-	// HidesRenewals: the library renews the lease where it cannot be seen.
+	// HidesRenewals: the library renews the lease without reporting it.
 	HidesRenewals
 )
 

@@ -1,7 +1,8 @@
-// Package withdrawal gives back what a request may have won whose answer was
-// lost, for adapters of locks that would keep others out until their lease ends.
+// Package withdrawal releases a lock that a request may have won although its
+// answer was lost. It is for adapters of locks that would exclude other replicas
+// until their lease ends.
 //
-// How the lock is given back belongs to the adapter.
+// How the lock is released is decided in the adapter.
 package withdrawal
 
 import (
@@ -14,8 +15,8 @@ const (
 	// that time doubles up to longest.
 	timeout = time.Second
 	longest = 30 * time.Second
-	// most are the withdrawals that may go on at once in a process, whatever
-	// becomes of the server. What is not withdrawn goes with its lease.
+	// most limits the withdrawals that run at once in a process, even if the
+	// server stays away. A lock that is not withdrawn ends with its lease.
 	most = 100
 )
 

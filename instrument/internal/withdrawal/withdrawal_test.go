@@ -32,7 +32,7 @@ func TestWithdrawals(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		lives  time.Duration
-		script []func(context.Context) error // the last one goes on
+		script []func(context.Context) error // the last one repeats
 		want   []time.Duration               // when attempts are made
 	}{
 		{"twice, since the request may be on its way", time.Hour, []func(context.Context) error{ok}, []time.Duration{0, s}},

@@ -34,7 +34,7 @@ func (b *backend) latency() time.Duration {
 	return b.sim.between(quick/2, 2*quick)
 }
 
-// free reports whether the record names nobody.
+// free reports whether the record names no holder.
 func (b *backend) free() bool { return b.holder == nil || b.sim.now >= b.expires }
 
 // grant writes the record for a process.
@@ -50,7 +50,7 @@ func (b *backend) release(p *process) {
 	}
 }
 
-// drop deletes the record, whoever holds it.
+// drop deletes the record of any holder.
 func (b *backend) drop() {
 	b.holder = nil
 	b.timer++

@@ -75,7 +75,7 @@ func (s *sim) leader() *process {
 		}
 	}
 	if s.Every > 0 {
-		return s.anyone() // nobody holds it most of the time
+		return s.anyone() // no replica holds it most of the time
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type process struct {
 	// cut and hung until: its calls of the backend fail, its renewal is not
 	// answered.
 	cut, hung time.Duration
-	// blind until: its renewals succeed whatever the record says.
+	// blind until: its renewals succeed, even if the record has another holder.
 	blind time.Duration
 	// side is the second backend while it was led there.
 	side *backend

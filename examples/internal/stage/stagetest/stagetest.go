@@ -16,7 +16,7 @@ import (
 // patience is how long a condition may take on a loaded machine.
 const patience = time.Minute
 
-// Server starts a server for the test. Where it is not to be had the test is
+// Server starts a server for the test. Where it is not available the test is
 // skipped, and fails in CI.
 func Server(t *testing.T, start func(context.Context) (*stage.Server, error)) *stage.Server {
 	t.Helper()
