@@ -15,13 +15,13 @@ func TestTermsOfTheBackendAreCountedByWhatEachLookTells(t *testing.T) {
 	held := func(holder string, token uint64) instrument.BackendView {
 		return instrument.BackendView{State: instrument.BackendHeld, Holder: holder, Token: token, Counted: token != 0}
 	}
-	lease := func(holder string, left time.Duration) instrument.BackendView {
-		return instrument.BackendView{State: instrument.BackendHeld, Holder: holder, Expiry: time.Now().Add(left), Granted: 10 * s, Every: polled}
+	lease := func(holder string, remaining time.Duration) instrument.BackendView {
+		return instrument.BackendView{State: instrument.BackendHeld, Holder: holder, Expiry: time.Now().Add(remaining), Granted: 10 * s, Every: polled}
 	}
 	of := func(name string) string { return name + `{backend="b"}` }
 	for name, c := range map[string]struct {
-		look func(e *instrument.Election)
-		want electtest.Series
+		collect func(e *instrument.Election)
+		want    electtest.Series
 	}{
 		"a token that one look does not tell": {func(e *instrument.Election) {
 			for _, token := range []uint64{1 << 60, 0, 1 << 60, 0, 1<<60 + 1} { // beyond what the gauge can show
@@ -57,7 +57,7 @@ func TestTermsOfTheBackendAreCountedByWhatEachLookTells(t *testing.T) {
 	} {
 		bubble(t, name, func(t *testing.T) {
 			m := newMiddleware(t)
-			c.look(m.Election("x", instrument.Backend("b")))
+			c.collect(m.Election("x", instrument.Backend("b")))
 			for key := range electtest.ReadBackend(m, "x") {
 				if isBucket(key) {
 					c.want[key] = electtest.ReadBackend(m, "x")[key]

@@ -106,7 +106,7 @@ func TestWhatTheBackendSaysTouchesNothingOfThisProcess(t *testing.T) {
 	bubble(t, "a standby, a leader, and one after the end of its lease", func(t *testing.T) {
 		m := newMiddleware(t)
 		e := m.Election("orders", instrument.LeaseDuration(10*s))
-		look := func(at string) {
+		collect := func(at string) {
 			t.Helper()
 			before, leading := electtest.Read(m, "orders"), e.Leading()
 			for _, state := range []instrument.BackendState{instrument.BackendVacant, instrument.BackendHeld, instrument.BackendUnknown, instrument.BackendUnwatched, 200} {
@@ -116,13 +116,13 @@ func TestWhatTheBackendSaysTouchesNothingOfThisProcess(t *testing.T) {
 				}
 			}
 		}
-		look("a standby")
+		collect("a standby")
 		term := acquire(t, e, electtest.Wins(instrument.NewLease(nil, instrument.Token(3))))
-		look("a leader")
+		collect("a leader")
 		time.Sleep(11 * s)
-		look("a leader whose lease has ended")
+		collect("a leader whose lease has ended")
 		release(t, term)
-		look("a standby again")
+		collect("a standby again")
 	})
 }
 

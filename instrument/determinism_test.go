@@ -22,7 +22,7 @@ import (
 
 // eitherWay runs a scenario twice: with look reading the series, and with look
 // doing nothing.
-func eitherWay(t *testing.T, name string, scenario func(t *testing.T, m *instrument.Middleware, look func())) {
+func eitherWay(t *testing.T, name string, scenario func(t *testing.T, m *instrument.Middleware, collect func())) {
 	bubble(t, name+", looked at", func(t *testing.T) {
 		m := newMiddleware(t)
 		scenario(t, m, func() { electtest.Read(m, "x") })
@@ -59,10 +59,10 @@ func TestContextsEndWithALeaseThatWasOverWhenItWasWon(t *testing.T) {
 			t.Errorf("the body was told %v", err)
 		}
 	})
-	eitherWay(t, "the term's, at the end of the lease", func(t *testing.T, m *instrument.Middleware, look func()) {
+	eitherWay(t, "the term's, at the end of the lease", func(t *testing.T, m *instrument.Middleware, collect func()) {
 		ctx := acquire(t, m.Election("x", instrument.StopAtLeaseEnd(), instrument.LeaseDuration(10*s)), electtest.NewElector()).Context()
 		time.Sleep(10 * s)
-		look()
+		collect()
 		synctest.Wait()
 		time.Sleep(s)
 		if !errors.Is(context.Cause(ctx), instrument.ErrLeaseEnded) {
@@ -73,27 +73,27 @@ func TestContextsEndWithALeaseThatWasOverWhenItWasWon(t *testing.T) {
 
 func TestAWinTellsTheTermThatItsLeaseHadEnded(t *testing.T) {
 	var text bytes.Buffer
-	eitherWay(t, "left to its lease", func(t *testing.T, m *instrument.Middleware, look func()) {
+	eitherWay(t, "left to its lease", func(t *testing.T, m *instrument.Middleware, collect func()) {
 		e := m.Election("x", instrument.LeaseDuration(10*s))
 		ctx := acquire(t, e, electtest.NewElector()).Context()
 		time.Sleep(11 * s)
-		look()
+		collect()
 		acquire(t, e, electtest.NewElector())
 		if !errors.Is(context.Cause(ctx), instrument.ErrLost) {
 			t.Errorf("told %v", context.Cause(ctx))
 		}
 		expect(t, m, "x", "after", electtest.Series{"leader_active": 1, `leader_terms_ended_total{cause="expired"}`: 1})
 	})
-	eitherWay(t, "left to its lease, and asked for its context afterwards", func(t *testing.T, m *instrument.Middleware, look func()) {
+	eitherWay(t, "left to its lease, and asked for its context afterwards", func(t *testing.T, m *instrument.Middleware, collect func()) {
 		e := m.Election("x", instrument.LeaseDuration(10*s))
 		term := acquire(t, e, electtest.NewElector())
 		time.Sleep(11 * s)
-		look()
+		collect()
 		if err := term.Context().Err(); err != nil {
 			t.Errorf("no other has won, and it is told %v", err)
 		}
 		other := acquire(t, e, electtest.NewElector())
-		look()
+		collect()
 		isTold := func(ctx context.Context, _ *instrument.Term) error { return context.Cause(ctx) }
 		if err := term.Work(context.Background(), isTold); !errors.Is(err, instrument.ErrLost) || !errors.Is(context.Cause(term.Context()), instrument.ErrLost) {
 			t.Errorf("a body is told %v, and the term %v", err, context.Cause(term.Context()))
@@ -103,22 +103,22 @@ func TestAWinTellsTheTermThatItsLeaseHadEnded(t *testing.T) {
 		}
 		release(t, other)
 	})
-	eitherWay(t, "left to its lease, and nothing waited for its end", func(t *testing.T, m *instrument.Middleware, look func()) {
+	eitherWay(t, "left to its lease, and nothing waited for its end", func(t *testing.T, m *instrument.Middleware, collect func()) {
 		e := m.Election("x", instrument.LeaseDuration(10*s))
 		first := acquire(t, e, electtest.NewElector())
 		time.Sleep(11 * s)
-		look()
+		collect()
 		acquire(t, e, electtest.NewElector())
 		if err := first.Work(context.Background(), func(ctx context.Context, _ *instrument.Term) error { return context.Cause(ctx) }); !errors.Is(err, instrument.ErrLost) {
 			t.Errorf("a body is told %v", err)
 		}
 		expect(t, m, "x", "after", electtest.Series{"leader_active": 1, `leader_terms_ended_total{cause="expired"}`: 1, "leader_work_after_loss_seconds_total": 0})
 	})
-	eitherWay(t, "a slot that has room beside it", func(t *testing.T, m *instrument.Middleware, look func()) {
+	eitherWay(t, "a slot that has room beside it", func(t *testing.T, m *instrument.Middleware, collect func()) {
 		e := m.Election("x", instrument.LeaseDuration(10*s), instrument.MaxLeaders(2))
 		term := acquire(t, e, electtest.NewElector())
 		time.Sleep(11 * s)
-		look()
+		collect()
 		acquire(t, e, electtest.NewElector())
 		if err := term.Context().Err(); err != nil {
 			t.Errorf("told %v", err)
@@ -152,7 +152,7 @@ func TestALossAfterTheLeaseHadEndedIsTold(t *testing.T) {
 		"by a release":             func(term *instrument.Term) { _ = term.Release(context.Background()) },
 		"by two of them at a time": func(term *instrument.Term) { _ = term.Renew(context.Background()); term.Sink().Lost(nil) },
 	} {
-		eitherWay(t, name, func(t *testing.T, m *instrument.Middleware, look func()) {
+		eitherWay(t, name, func(t *testing.T, m *instrument.Middleware, collect func()) {
 			e := m.Election("x", instrument.LeaseDuration(10*s))
 			watching := make(chan struct{})
 			term := acquire(t, e, electtest.Wins(instrument.NewLease(lost, instrument.RenewWith(lost), instrument.WatchWith(func(ctx context.Context, _ instrument.Sink) {
@@ -161,7 +161,7 @@ func TestALossAfterTheLeaseHadEndedIsTold(t *testing.T) {
 			}))))
 			ctx := term.Context()
 			time.Sleep(25 * s)
-			look()
+			collect()
 			if ctx.Err() != nil {
 				t.Errorf("told %v before", context.Cause(ctx))
 			}
@@ -177,12 +177,12 @@ func TestALossAfterTheLeaseHadEndedIsTold(t *testing.T) {
 }
 
 func TestATermThatIsRevivedIsStillWatched(t *testing.T) {
-	eitherWay(t, "a loss", func(t *testing.T, m *instrument.Middleware, look func()) {
+	eitherWay(t, "a loss", func(t *testing.T, m *instrument.Middleware, collect func()) {
 		lost, end := make(chan struct{}), time.Now().Add(10*s)
 		term := acquire(t, m.Election("x"), electtest.Wins(renewable(&end, instrument.LostOn(lost))))
 		ctx := term.Context()
 		time.Sleep(25 * s)
-		look()
+		collect()
 		_ = term.Renew(context.Background())
 		expect(t, m, "x", "revived", electtest.Series{"leader_active": 1, "leader_acquired_total": 2})
 		close(lost)
@@ -192,7 +192,7 @@ func TestATermThatIsRevivedIsStillWatched(t *testing.T) {
 			t.Errorf("told %v", context.Cause(ctx))
 		}
 	})
-	eitherWay(t, "renewals", func(t *testing.T, m *instrument.Middleware, look func()) {
+	eitherWay(t, "renewals", func(t *testing.T, m *instrument.Middleware, collect func()) {
 		term := acquire(t, m.Election("x", instrument.LeaseDuration(10*s)), electtest.Wins(instrument.NewLease(nil, instrument.WatchWith(func(ctx context.Context, k instrument.Sink) {
 			time.Sleep(25 * s)
 			for ctx.Err() == nil {
@@ -201,7 +201,7 @@ func TestATermThatIsRevivedIsStillWatched(t *testing.T) {
 			}
 		}))))
 		time.Sleep(22 * s)
-		look()
+		collect()
 		time.Sleep(100 * s)
 		expect(t, m, "x", "later", electtest.Series{"leader_active": 1, "leader_acquired_total": 2, `leader_terms_ended_total{cause="expired"}`: 1})
 		release(t, term)
@@ -252,19 +252,19 @@ func TestLateLooksOfAnObservedLock(t *testing.T) {
 	seen := func(d time.Duration) instrument.Leadership {
 		return instrument.Leadership{Expiry: time.Now().Add(d), Granted: 10 * s}
 	}
-	eitherWay(t, "a look after the end", func(t *testing.T, m *instrument.Middleware, look func()) {
+	eitherWay(t, "a look after the end", func(t *testing.T, m *instrument.Middleware, collect func()) {
 		e := m.Election("x")
 		e.ObserveLeading(seen(10 * s))
 		time.Sleep(12 * s)
-		look()
+		collect()
 		e.ObserveLeading(seen(10 * s))
 		expect(t, m, "x", "led again", electtest.Series{"leader_active": 1, "leader_acquired_total": 2, `leader_renewals_total{result="ok"}`: 0})
 	})
-	eitherWay(t, "a failed look after the end", func(t *testing.T, m *instrument.Middleware, look func()) {
+	eitherWay(t, "a failed look after the end", func(t *testing.T, m *instrument.Middleware, collect func()) {
 		e := m.Election("x")
 		e.ObserveLeading(seen(s))
 		time.Sleep(25 * s)
-		look()
+		collect()
 		e.ObserveUnknown(errBackend)
 		expect(t, m, "x", "counted", electtest.Series{`leader_not_acquired_total{reason="backend_error"}`: 1, "leader_attempts_total": 2})
 	})
@@ -290,8 +290,8 @@ func TestLateLooksOfAnObservedLock(t *testing.T) {
 	bubble(t, "an old row of the term before", func(t *testing.T) {
 		m := newMiddleware(t)
 		e := m.Election("x", instrument.Hold())
-		saw := func(token uint64, left time.Duration) {
-			e.ObserveLeading(instrument.Leadership{Token: token, Fenced: true, Expiry: time.Now().Add(left)})
+		saw := func(token uint64, remaining time.Duration) {
+			e.ObserveLeading(instrument.Leadership{Token: token, Fenced: true, Expiry: time.Now().Add(remaining)})
 		}
 		saw(7, 10*s)
 		saw(8, 20*s)
@@ -335,7 +335,7 @@ func TestLateLooksOfAnObservedLock(t *testing.T) {
 
 func TestARenewalUnderWayKeepsItsTermOpen(t *testing.T) {
 	for name, err := range map[string]error{"it succeeds": nil, "it fails": errBackend} {
-		eitherWay(t, name, func(t *testing.T, m *instrument.Middleware, look func()) {
+		eitherWay(t, name, func(t *testing.T, m *instrument.Middleware, collect func()) {
 			took := 30 * s
 			term := acquire(t, m.Election("x", instrument.LeaseDuration(10*s)), electtest.Wins(instrument.NewLease(nil, instrument.RenewWith(func(context.Context) error {
 				time.Sleep(took)
@@ -345,7 +345,7 @@ func TestARenewalUnderWayKeepsItsTermOpen(t *testing.T) {
 			done := make(chan struct{})
 			go func() { _ = term.Renew(context.Background()); close(done) }()
 			time.Sleep(29 * s)
-			look()
+			collect()
 			<-done
 			result := "ok"
 			if err != nil {
@@ -366,25 +366,25 @@ func TestARenewalUnderWayKeepsItsTermOpen(t *testing.T) {
 }
 
 func TestTheSlotThatWasOverFirstGoesFirst(t *testing.T) {
-	eitherWay(t, "one that cannot be renewed", func(t *testing.T, m *instrument.Middleware, look func()) {
+	eitherWay(t, "one that cannot be renewed", func(t *testing.T, m *instrument.Middleware, collect func()) {
 		e := m.Election("x", instrument.MaxLeaders(2), instrument.LeaseDuration(10*s))
 		acquire(t, e, electtest.NewElector())
 		time.Sleep(5 * s)
 		end := time.Now().Add(10 * s)
 		b := acquire(t, e, electtest.Wins(renewable(&end)))
 		time.Sleep(11 * s)
-		look()
+		collect()
 		acquire(t, e, electtest.NewElector())
 		_ = b.Renew(context.Background())
 		expect(t, m, "x", "after", electtest.Series{"leader_active": 2, "leader_acquired_total": 3})
 	})
-	eitherWay(t, "both can", func(t *testing.T, m *instrument.Middleware, look func()) {
+	eitherWay(t, "both can", func(t *testing.T, m *instrument.Middleware, collect func()) {
 		e := m.Election("x", instrument.MaxLeaders(2), instrument.Hold())
 		one, two := time.Now().Add(10*s), time.Now().Add(15*s)
 		a, b := acquire(t, e, electtest.Wins(renewable(&one))), acquire(t, e, electtest.Wins(renewable(&two)))
 		first, second := a.Context(), b.Context()
 		time.Sleep(16 * s)
-		look()
+		collect()
 		acquire(t, e, electtest.NewElector())
 		if first.Err() == nil || second.Err() != nil {
 			t.Errorf("the first %v, the second %v", first.Err(), second.Err())

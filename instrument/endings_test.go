@@ -232,10 +232,10 @@ func TestATermThatIsSupersededWhileItIsWonIsNotWatched(t *testing.T) {
 		defer m.Attach(func(string) instrument.Observer { return o })()
 		watched := 0
 		past := time.Now().Add(-s)
-		over := instrument.NewLease(nil, instrument.Token(1), instrument.ExpiryFrom(func() time.Time { return past }),
+		outlived := instrument.NewLease(nil, instrument.Token(1), instrument.ExpiryFrom(func() time.Time { return past }),
 			instrument.WatchWith(func(ctx context.Context, _ instrument.Sink) { watched++; <-ctx.Done() }))
 		o.release = func() { acquire(t, e, electtest.Wins(instrument.NewLease(nil, instrument.Token(2)))) }
-		term := acquire(t, e, electtest.Wins(over))
+		term := acquire(t, e, electtest.Wins(outlived))
 		synctest.Wait()
 		if err := context.Cause(term.Context()); err != instrument.ErrLost || watched != 0 {
 			t.Errorf("the context ends by %v, %d watchers", err, watched)

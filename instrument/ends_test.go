@@ -195,9 +195,9 @@ func TestJitterOfThePollIsNoRenewal(t *testing.T) {
 				asked := time.Now()
 				way := time.Duration(i*7%20) * time.Millisecond // to the database
 				time.Sleep(way)
-				left := time.Until(end)
+				remaining := time.Until(end)
 				time.Sleep(time.Millisecond)
-				e.ObserveLeading(instrument.Leadership{Asked: asked, Expiry: asked.Add(left)})
+				e.ObserveLeading(instrument.Leadership{Asked: asked, Expiry: asked.Add(remaining)})
 				time.Sleep(s - way - time.Millisecond)
 			}
 			r := electtest.Read(m, "x")

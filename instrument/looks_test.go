@@ -17,7 +17,7 @@ import (
 // observation is one thing that an observed lock is told, and how long nothing
 // happens after it.
 type observation struct {
-	tell func(e *instrument.Election, now time.Time)
+	view func(e *instrument.Election, now time.Time)
 	wait time.Duration
 }
 
@@ -27,13 +27,13 @@ func draw[T any](rt *rapid.T, what string, from ...T) T {
 
 // drawObservation draws what a look of this process or of the backend shows.
 func drawObservation(rt *rapid.T) observation {
-	left := time.Duration(rapid.IntRange(-10, 20).Draw(rt, "left")) * s
+	remaining := time.Duration(rapid.IntRange(-10, 20).Draw(rt, "left")) * s
 	expires := rapid.Bool().Draw(rt, "expires")
 	end := func(now time.Time) time.Time {
 		if !expires {
 			return time.Time{}
 		}
-		return now.Add(left)
+		return now.Add(remaining)
 	}
 	token, counted := uint64(rapid.IntRange(0, 2).Draw(rt, "token")), rapid.Bool().Draw(rt, "counted")
 	length := draw(rt, "length", 0, 8*s)
@@ -45,7 +45,7 @@ func drawObservation(rt *rapid.T) observation {
 		e.ObserveBackend(instrument.BackendView{State: state, Holder: holder, Token: token, Counted: counted, Expiry: end(now), Granted: length, ValidFor: valid})
 	}
 	return observation{
-		tell: draw(rt, "what", view, view, view, func(e *instrument.Election, now time.Time) {
+		view: draw(rt, "what", view, view, view, func(e *instrument.Election, now time.Time) {
 			e.ObserveLeading(instrument.Leadership{Token: token, Fenced: counted, Expiry: end(now), Granted: length})
 		}, func(e *instrument.Election, _ time.Time) {
 			e.ObserveNotLeading(cause)
@@ -70,7 +70,7 @@ func TestWhatAnObservedLockShowsDoesNotDependOnLooks(t *testing.T) {
 		for range rapid.IntRange(1, 20).Draw(rt, "observations") {
 			all = append(all, drawObservation(rt))
 		}
-		play := func(look func(m *instrument.Middleware)) [2]electtest.Series {
+		play := func(collect func(m *instrument.Middleware)) [2]electtest.Series {
 			clock := electtest.NewClock(time.Unix(1_700_000_000, 0))
 			m, err := instrument.New(instrument.WithClock(clock), instrument.WithRedactor(redact.Raw()), instrument.WithLogger(slog.New(slog.DiscardHandler)))
 			if err != nil {
@@ -78,9 +78,9 @@ func TestWhatAnObservedLockShowsDoesNotDependOnLooks(t *testing.T) {
 			}
 			e := m.Election("x", opts...)
 			for _, o := range all {
-				o.tell(e, clock.Now())
+				o.view(e, clock.Now())
 				for range 4 {
-					look(m)
+					collect(m)
 					clock.Advance(o.wait / 4)
 				}
 			}

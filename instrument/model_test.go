@@ -79,14 +79,14 @@ type modelTerm struct {
 	managed         bool // a renewal was reported
 	bodies          []*modelBody
 
-	over    bool // ended
-	cause   string
-	lapsed  bool
-	late    time.Duration // from here on another may lead, when over
-	overran bool
-	closed  bool // released
-	guarded bool
-	result  error // of the next release
+	concluded bool // ended
+	cause     string
+	lapsed    bool
+	late      time.Duration // from here on another may lead, when over
+	overran   bool
+	closed    bool // released
+	guarded   bool
+	result    error // of the next release
 
 	says    time.Duration // the end that the lease answers; -1 none
 	granted time.Duration // the length that it answers
@@ -154,7 +154,7 @@ func (t *modelTerm) known() (time.Duration, bool) {
 
 func (t *modelTerm) active(now time.Duration) bool {
 	end, known := t.known()
-	return !t.over && (!known || now < end)
+	return !t.concluded && (!known || now < end)
 }
 
 // advance moves everything by one tick.
@@ -175,7 +175,7 @@ func (w *world) advance() {
 
 // anotherMayLead is from when on the term protects nothing.
 func (t *modelTerm) anotherMayLead(now time.Duration) (time.Duration, bool) {
-	if t.over {
+	if t.concluded {
 		return t.late, true
 	}
 	end, known := t.known()
@@ -188,7 +188,7 @@ func (t *modelTerm) ranOver(now time.Duration) {
 		return
 	}
 	working := len(t.bodies) > 0
-	if !t.over && (t.l.kept() || working || t.managed) || t.over && working && t.cause != "released" {
+	if !t.concluded && (t.l.kept() || working || t.managed) || t.concluded && working && t.cause != "released" {
 		t.overrun()
 	}
 }
@@ -201,7 +201,7 @@ func (t *modelTerm) overrun() {
 // lapse ends a lock around one run with its lease.
 func (t *modelTerm) lapse(now time.Duration) {
 	end, known := t.known()
-	if t.over || t.l.kept() || !known || now < end || len(t.bodies) > 0 {
+	if t.concluded || t.l.kept() || !known || now < end || len(t.bodies) > 0 {
 		return
 	}
 	if !t.l.keep && (t.managed || t.renewable) && now < end+end-t.sent {
@@ -215,7 +215,7 @@ func (t *modelTerm) lapse(now time.Duration) {
 }
 
 func (t *modelTerm) finish(cause string, at, late time.Duration) {
-	t.over, t.cause, t.late = true, cause, late
+	t.concluded, t.cause, t.late = true, cause, late
 	t.l.series[`leader_terms_ended_total{cause="`+cause+`"}`]++
 	if end, known := t.known(); known && end < at {
 		at = end
@@ -353,7 +353,7 @@ func (w *world) supersede(l *modelLock) {
 	open, past := 0, []*modelTerm{}
 	for _, t := range l.terms {
 		t.lapse(w.now)
-		if t.over {
+		if t.concluded {
 			continue
 		}
 		open++
@@ -422,11 +422,11 @@ func (w *world) renew() {
 // renewed applies a good renewal to the model.
 func (w *world) renewed(t *modelTerm, r instrument.Renewal, sent, end time.Duration) {
 	l := t.l
-	if t.over && (!t.lapsed || t.closed) {
+	if t.concluded && (!t.lapsed || t.closed) {
 		return
 	}
-	if t.over { // kept after all: another acquisition
-		t.over, t.lapsed, t.won, t.end = false, false, w.now, -1
+	if t.concluded { // kept after all: another acquisition
+		t.concluded, t.lapsed, t.won, t.end = false, false, w.now, -1
 		l.series["leader_acquire_duration_seconds_count"]++
 		l.series["leader_acquired_total"]++
 		l.won = w.now
@@ -489,10 +489,10 @@ func (w *world) renewalFails() {
 	}
 	err := rapid.SampledFrom([]error{errBackend, context.DeadlineExceeded, instrument.ErrLost}).Draw(w.rt, "error")
 	result := map[error]string{errBackend: "error", context.DeadlineExceeded: "timeout", instrument.ErrLost: "lost"}[err]
-	if t.over && result == "lost" {
+	if t.concluded && result == "lost" {
 		w.lost(t, "lost", true)
 	}
-	if !t.over {
+	if !t.concluded {
 		t.managed, t.renewable = true, true
 		t.ranOver(w.now)
 		t.l.series[`leader_renewals_total{result="`+result+`"}`]++
@@ -504,7 +504,7 @@ func (w *world) renewalFails() {
 }
 
 func (w *world) lost(t *modelTerm, cause string, gone bool) {
-	if t.over {
+	if t.concluded {
 		t.lapsed = false // a loss that is told late ends what a renewal could revive
 		return
 	}
@@ -548,11 +548,11 @@ func (w *world) release() {
 	l.series[`leader_releases_total{result="`+result+`"}`]++
 	end, known := t.known()
 	late := known && w.now > end
-	if (!t.over || t.lapsed) && late && !t.overran && !l.keep {
+	if (!t.concluded || t.lapsed) && late && !t.overran && !l.keep {
 		t.overrun()
 	}
 	switch {
-	case t.over && !t.lapsed:
+	case t.concluded && !t.lapsed:
 		if result != "error" { // given back before the end of the lease
 			t.late = min(t.late, w.now)
 		}
@@ -561,7 +561,7 @@ func (w *world) release() {
 		if !t.guarded {
 			t.executed(w.now - t.won)
 		}
-	case !t.over:
+	case !t.concluded:
 		t.used(w.now)
 		cause, from := map[string]string{"ok": "released", "error": "release_failed", "not_owner": "lost"}[result], w.now
 		if known && w.now >= end {
@@ -625,7 +625,7 @@ func (w *world) forget() {
 	}
 	l.e.Forget()
 	for _, t := range l.terms {
-		if !t.over {
+		if !t.concluded {
 			t.finish("abandoned", w.now, w.now)
 		}
 	}
@@ -674,11 +674,11 @@ func (w *world) want(label string) electtest.Series {
 				r["leader_active"]++
 			}
 			end, sure := t.known()
-			if t.over || !sure {
+			if t.concluded || !sure {
 				continue
 			}
-			if left := end - w.now; (!known || left < least) && !(l.keep && len(t.bodies) == 0) {
-				least, known = left, true
+			if remaining := end - w.now; (!known || remaining < least) && !(l.keep && len(t.bodies) == 0) {
+				least, known = remaining, true
 			}
 			if w.now >= end {
 				ended = max(ended, end)
@@ -785,11 +785,11 @@ func runModel(rt *rapid.T) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	looks := rapid.Bool().Draw(rt, "looks often")
+	polls := rapid.Bool().Draw(rt, "looks often")
 	for range rapid.IntRange(1, 80).Draw(rt, "steps") {
 		ops[rapid.SampledFrom(names).Draw(rt, "op")]()
 		w.settle()
-		if looks {
+		if polls {
 			w.check()
 		}
 	}

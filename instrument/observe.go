@@ -43,16 +43,16 @@ func (e *Election) ObserveLeading(l Leadership) {
 	defer seen.turn.Unlock()
 	t := e.looked()
 	o := e.m.seen(l)
-	over := o.End != 0 && o.End <= o.Now // what was seen may be old
+	pastEnd := o.End != 0 && o.End <= o.Now // what was seen may be old
 	if t != nil && l.Fenced && t.differs(l.Token) {
-		if over && t.follows(l.Token) {
+		if pastEnd && t.follows(l.Token) {
 			return
 		}
 		t.lost(ErrSessionLost)
 		t = nil
 	}
 	if t == nil {
-		if !over {
+		if !pastEnd {
 			e.observedWin(l)
 		}
 		return

@@ -97,7 +97,7 @@ func (t *Term) toldWhy(x *waiters) error {
 	return x.told
 }
 
-// tell ends the contexts that depend on the term, once. Contexts may run
+// notify ends the contexts that depend on the term, once. Contexts may run
 // foreign code, so that happens without the mutex.
 func (t *Term) notify(why error) {
 	if t.waiters.Load() == nil {
@@ -221,11 +221,11 @@ func (t *Term) scheduleStop() {
 	if end == 0 || x.finished || x.told != nil {
 		return
 	}
-	left := max(end.Sub(now), 0)
+	remaining := max(end.Sub(now), 0)
 	if x.stop == nil {
-		x.stop = time.AfterFunc(left, t.stopAtEnd)
+		x.stop = time.AfterFunc(remaining, t.stopAtEnd)
 	} else {
-		x.stop.Reset(left)
+		x.stop.Reset(remaining)
 	}
 }
 

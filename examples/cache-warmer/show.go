@@ -73,7 +73,7 @@ func (d *director) play(ctx context.Context) error {
 	if err := d.store.reach(ctx, 2, healthy...); err != nil {
 		return err
 	}
-	if err := d.tell(ctx); err != nil {
+	if err := d.printSeries(ctx); err != nil {
 		return err
 	}
 
@@ -111,8 +111,8 @@ func (s store) reach(ctx context.Context, n int, partitions ...string) error {
 	})
 }
 
-// tell prints what the partitions' series say, added up over the nodes.
-func (d *director) tell(ctx context.Context) error {
+// printSeries prints what the partitions' series say, added up over the nodes.
+func (d *director) printSeries(ctx context.Context) error {
 	fmt.Printf("  %-9s %6s %9s %9s %9s %9s\n", "lock_name", "loads", "acquired", "contended", "renewals", "failures")
 	for _, partition := range partitions {
 		label := lockName(partition)

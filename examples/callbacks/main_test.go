@@ -44,7 +44,7 @@ func shows(text, series string) bool { return strings.Contains("\n"+text, "\n"+s
 
 const (
 	active = `leader_active{lock_name="indexer"} 1`
-	over   = `leader_active{lock_name="indexer"} 0`
+	ended  = `leader_active{lock_name="indexer"} 0`
 )
 
 func TestASuspendedLeaderShowsItAtTheFirstScrape(t *testing.T) {
@@ -93,7 +93,7 @@ func TestASuspendedLeaderShowsItAtTheFirstScrape(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, _ := get(t, address+"/metrics")
-	if !shows(text, over) && !shows(text, `leader_acquired_total{lock_name="indexer"} 2`) {
+	if !shows(text, ended) && !shows(text, `leader_acquired_total{lock_name="indexer"} 2`) {
 		t.Errorf("the first scrape after a suspension past the lease:\n%s", text)
 	}
 	if !shows(text, `leader_execution_duration_seconds_count{lock_name="indexer"} 1`) {

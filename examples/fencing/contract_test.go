@@ -94,7 +94,7 @@ func agree(t *testing.T, a *actor) {
 	stagetest.Agrees(t, a.Node, shown, counts)
 	told := a.history()
 	for metric, want := range map[*catalog.Metric]float64{
-		catalog.Acquired: number(leads)(told), catalog.TermsEnded: number(over)(told), catalog.ExecutionDuration: number(over)(told),
+		catalog.Acquired: number(leads)(told), catalog.TermsEnded: number(termEnded)(told), catalog.ExecutionDuration: number(termEnded)(told),
 		catalog.ExecutionFailures: number(refused)(told), catalog.FencingToken: token(told), catalog.FencingTokenRegressions: 0,
 		catalog.FencingChecks: number(wrote)(told) + number(refused)(told),
 	} {
@@ -112,7 +112,7 @@ func TestTheStaleWriteOfALeaderThatWasSuspendedIsRefused_C05_C16(t *testing.T) {
 	}
 	shown := mustScrape(t, paused)
 	stale := mustAwait(t, paused, "a refusal", of(refused))
-	ended := mustAwait(t, paused, "the end of the term", of(over))
+	ended := mustAwait(t, paused, "the end of the term", of(termEnded))
 	times := number(refused)(paused.history())
 	if later := uint64(token(other.history())); stale.Token >= later || times != 1 {
 		t.Errorf("token %d was refused %v times, the other has %d", stale.Token, times, later)

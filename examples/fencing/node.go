@@ -36,7 +36,7 @@ type node struct {
 	writer *instrument.Election
 	tally  stage.Tally // what it counts itself, to be compared
 
-	tell   func(event)      // what happens
+	notify func(event)      // what happens
 	before func(number int) // where the show suspends a node
 }
 
@@ -51,11 +51,11 @@ type event struct {
 
 // Kinds of events.
 const (
-	leads   = "leads"
-	wrote   = "wrote"
-	refused = "refused"
-	unsure  = "unsure" // it is unknown whether the entry was written
-	over    = "over"   // its term
+	leads     = "leads"
+	wrote     = "wrote"
+	refused   = "refused"
+	unsure    = "unsure" // it is unknown whether the entry was written
+	termEnded = "over"   // its term
 )
 
 // runNode is one node of the service, until ctx ends. args are its name, where
@@ -86,7 +86,7 @@ func runNode(ctx context.Context, args []string) error {
 	writer := m.Election(lockName, instrument.Hold(), instrument.LeaseDuration(lease), instrument.Backend("etcd"))
 	n := &node{
 		name: args[0], client: client, ledger: newLedger(client, writer), writer: writer,
-		tell:   func(e event) { _ = events.Encode(e) }, // without a reader the node ends
+		notify: func(e event) { _ = events.Encode(e) }, // without a reader the node ends
 		before: suspendOnce(args[2:]),
 	}
 	work, leave := stage.Cues(ctx)
@@ -114,7 +114,7 @@ func (n *node) run(ctx context.Context) {
 			n.tally.Missed(n.writer.Label())
 		} else {
 			n.tally.Ran(n.writer.Label(), errors.Is(err, fence.ErrStale))
-			n.tell(event{Kind: over, Late: time.Since(end).Seconds()})
+			n.notify(event{Kind: termEnded, Late: time.Since(end).Seconds()})
 		}
 		stage.Wait(ctx, every)
 	}
@@ -124,18 +124,18 @@ func (n *node) run(ctx context.Context) {
 // between the two the process may be suspended.
 func (n *node) write(ctx context.Context, term *instrument.Term) error {
 	token, _ := term.FencingToken()
-	n.tell(event{Kind: leads, Token: token})
+	n.notify(event{Kind: leads, Token: token})
 	for number := 1; ctx.Err() == nil; number++ {
 		n.before(number)
 		err := n.append(ctx, token, number)
 		switch {
 		case errors.Is(err, fence.ErrStale):
-			n.tell(event{Kind: refused, Token: token, Number: number, Text: err.Error(), Late: time.Since(leaseEnd(term)).Seconds()})
+			n.notify(event{Kind: refused, Token: token, Number: number, Text: err.Error(), Late: time.Since(leaseEnd(term)).Seconds()})
 			return err
 		case err != nil:
-			n.tell(event{Kind: unsure, Token: token, Number: number})
+			n.notify(event{Kind: unsure, Token: token, Number: number})
 		default:
-			n.tell(event{Kind: wrote, Token: token, Number: number})
+			n.notify(event{Kind: wrote, Token: token, Number: number})
 		}
 		stage.Wait(ctx, every)
 	}

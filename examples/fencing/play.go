@@ -158,7 +158,7 @@ func (d *director) suspendAndResume(ctx context.Context) (paused, other *actor, 
 	}
 	fmt.Println("        node-1 goes on")
 	paused.Continue()
-	_, err = paused.await(ctx, 0, "the end of the term", of(over))
+	_, err = paused.await(ctx, 0, "the end of the term", of(termEnded))
 	return paused, other, err
 }
 
@@ -218,7 +218,7 @@ var rows = []shownRow{
 	{catalog.FencingHighestToken, nil, nil},
 	{catalog.Active, nil, nil},
 	{catalog.Running, nil, nil},
-	{catalog.TermsEnded, nil, number(over)},
+	{catalog.TermsEnded, nil, number(termEnded)},
 	{catalog.LeaseOverruns, nil, number(refused)},
 	{catalog.ExecutionFailures, nil, number(refused)},
 	{catalog.WorkAfterLoss, nil, late},
@@ -280,7 +280,7 @@ func describe(e event) string {
 		return fmt.Sprintf("wrote entry %d", e.Number)
 	case e.Kind == refused:
 		return fmt.Sprintf("entry %d was refused %.1f s after its lease: %s", e.Number, e.Late, e.Text)
-	case e.Kind == over:
+	case e.Kind == termEnded:
 		return "leads no more"
 	default:
 		return ""

@@ -214,11 +214,11 @@ func TestTheShow(t *testing.T) {
 func TestOnAClusterThatIsThereTheLeaseIsRemoved(t *testing.T) {
 	d := newTestDirector(t)
 	stagetest.Interrupt(t, "killed", "--kubeconfig", d.kubeconfig)
-	left, err := d.client.CoordinationV1().Leases("default").List(t.Context(), metav1.ListOptions{})
+	remaining, err := d.client.CoordinationV1().Leases("default").List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range left.Items {
+	for _, l := range remaining.Items {
 		if l.Name != d.leaseName {
 			t.Errorf("the Lease %s is left", l.Name)
 		}

@@ -42,7 +42,7 @@ type node struct {
 	lease      string // the name of the object
 	reconciler *instrument.Election
 	registry   *prometheus.Registry
-	tell       func(string) // what happens
+	notify     func(string) // what happens
 
 	terms atomic.Int64 // begun; what it counts itself, to be compared
 	work  sync.WaitGroup
@@ -50,8 +50,8 @@ type node struct {
 
 // What a node tells of its work.
 const (
-	leads = "leads"
-	over  = "leads no more"
+	leads   = "leads"
+	stopped = "leads no more"
 )
 
 // runNode is one node of the service, until ctx ends. args are its name, a
@@ -91,7 +91,7 @@ func connect(kubeconfig string) (*kubernetes.Clientset, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-func newNode(name string, client kubernetes.Interface, namespace, lease string, tell func(string)) (*node, error) {
+func newNode(name string, client kubernetes.Interface, namespace, lease string, notify func(string)) (*node, error) {
 	m, err := instrument.New()
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func newNode(name string, client kubernetes.Interface, namespace, lease string, 
 		return nil, err
 	}
 	return &node{
-		name: name, client: client, namespace: namespace, lease: lease, tell: tell, registry: registry,
+		name: name, client: client, namespace: namespace, lease: lease, notify: notify, registry: registry,
 		reconciler: m.Election(lockName, instrument.Hold(), instrument.Backend("kubernetes")),
 	}, nil
 }
@@ -133,9 +133,9 @@ func (n *node) lead(ctx context.Context) {
 	n.work.Add(1)
 	defer n.work.Done()
 	n.terms.Add(1)
-	n.tell(leads)
+	n.notify(leads)
 	<-ctx.Done()
-	n.tell(over)
+	n.notify(stopped)
 }
 
 // metrics are the middleware's, and what Kubernetes' own libraries register.

@@ -108,7 +108,7 @@ func (d *director) start(ctx context.Context, name string) (err error) {
 		switch line {
 		case leads:
 			c.led.Add(1)
-		case over:
+		case stopped:
 			c.ended.Add(1)
 		}
 	}

@@ -22,14 +22,14 @@ const budget = 5 * time.Second
 
 var errUnknown = errors.New("permission denied")
 
-// look is one answer of the marker.
-type look struct {
+// read is one answer of the marker.
+type read struct {
 	done bool
 	err  error
 }
 
 // newGate is a gate whose marker gives these answers, one after another.
-func newGate(t *testing.T, lock instrument.Acquirer, looks ...look) (*gate, *instrument.Middleware) {
+func newGate(t *testing.T, lock instrument.Acquirer, polls ...read) (*gate, *instrument.Middleware) {
 	t.Helper()
 	m, err := instrument.New()
 	if err != nil {
@@ -39,11 +39,11 @@ func newGate(t *testing.T, lock instrument.Acquirer, looks ...look) (*gate, *ins
 		election: m.Election(lockName, instrument.LeaseDuration(budget)),
 		lock:     lock,
 		applied: func(context.Context) (bool, error) {
-			if len(looks) == 0 {
+			if len(polls) == 0 {
 				t.Fatal("one look too many")
 			}
-			l := looks[0]
-			looks = looks[1:]
+			l := polls[0]
+			polls = polls[1:]
 			return l.done, l.err
 		},
 		migrate: func(context.Context) (bool, error) {
@@ -55,7 +55,7 @@ func newGate(t *testing.T, lock instrument.Acquirer, looks ...look) (*gate, *ins
 }
 
 func TestTheGate(t *testing.T) {
-	no, yes, unknown := look{}, look{done: true}, look{err: errUnknown}
+	no, yes, unknown := read{}, read{done: true}, read{err: errUnknown}
 	free := instrument.NewLease(nil)
 	unreturnable := instrument.NewLease(func(context.Context) error { return instrument.ErrSessionLost })
 	down := errors.New("connection refused")
@@ -66,31 +66,31 @@ func TestTheGate(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		lock    []electtest.Step
-		looks   []look
+		polls   []read
 		migrate func(context.Context) (bool, error) // nil: must not be called
 		want    outcome
 		err     error
 		counted stage.Count
 	}{
-		{name: "an applied migration needs no lock", looks: []look{yes}, want: alreadyApplied},
-		{name: "one migrates", lock: []electtest.Step{{Lease: free}}, looks: []look{no, no, yes}, migrate: migrates(true, nil), want: migrated, counted: stage.Count{Runs: 1}},
-		{name: "one waits until another has migrated", lock: []electtest.Step{{Err: instrument.ErrContended}}, looks: []look{no, no, yes}, want: alreadyApplied, counted: stage.Count{NotAcquired: 2}},
-		{name: "one waits for another that gave up, and migrates", lock: []electtest.Step{{Err: instrument.ErrContended}, {Lease: free}}, looks: []look{no, no, no, yes}, migrate: migrates(true, nil), want: migrated, counted: stage.Count{Runs: 1, NotAcquired: 1}},
-		{name: "under the lock it is found to be applied", lock: []electtest.Step{{Lease: free}}, looks: []look{no, yes, yes}, want: alreadyApplied, counted: stage.Count{Runs: 1}},
-		{name: "the marker was set by another that had lost the lock", lock: []electtest.Step{{Lease: free}}, looks: []look{no, no, yes}, migrate: migrates(false, nil), want: alreadyApplied, counted: stage.Count{Runs: 1}},
-		{name: "a lock that cannot be given back changes nothing", lock: []electtest.Step{{Lease: unreturnable}}, looks: []look{no, no, yes}, migrate: migrates(true, nil), want: migrated, counted: stage.Count{Runs: 1}},
+		{name: "an applied migration needs no lock", polls: []read{yes}, want: alreadyApplied},
+		{name: "one migrates", lock: []electtest.Step{{Lease: free}}, polls: []read{no, no, yes}, migrate: migrates(true, nil), want: migrated, counted: stage.Count{Runs: 1}},
+		{name: "one waits until another has migrated", lock: []electtest.Step{{Err: instrument.ErrContended}}, polls: []read{no, no, yes}, want: alreadyApplied, counted: stage.Count{NotAcquired: 2}},
+		{name: "one waits for another that gave up, and migrates", lock: []electtest.Step{{Err: instrument.ErrContended}, {Lease: free}}, polls: []read{no, no, no, yes}, migrate: migrates(true, nil), want: migrated, counted: stage.Count{Runs: 1, NotAcquired: 1}},
+		{name: "under the lock it is found to be applied", lock: []electtest.Step{{Lease: free}}, polls: []read{no, yes, yes}, want: alreadyApplied, counted: stage.Count{Runs: 1}},
+		{name: "the marker was set by another that had lost the lock", lock: []electtest.Step{{Lease: free}}, polls: []read{no, no, yes}, migrate: migrates(false, nil), want: alreadyApplied, counted: stage.Count{Runs: 1}},
+		{name: "a lock that cannot be given back changes nothing", lock: []electtest.Step{{Lease: unreturnable}}, polls: []read{no, no, yes}, migrate: migrates(true, nil), want: migrated, counted: stage.Count{Runs: 1}},
 
-		{name: "unknown before the lock is a failure", looks: []look{unknown}, err: errUnknown},
-		{name: "unknown while another migrates is a failure", lock: []electtest.Step{{Err: instrument.ErrContended}}, looks: []look{no, unknown}, err: errUnknown, counted: stage.Count{NotAcquired: 1}},
-		{name: "unknown under the lock is a failure, and nothing is migrated", lock: []electtest.Step{{Lease: free}}, looks: []look{no, unknown}, err: errUnknown, counted: stage.Count{Runs: 1, Failures: 1}},
-		{name: "unknown after the lock is a failure", lock: []electtest.Step{{Lease: free}}, looks: []look{no, no, unknown}, migrate: migrates(true, nil), err: errUnknown, counted: stage.Count{Runs: 1}},
-		{name: "a marker that is not there afterwards is a failure", lock: []electtest.Step{{Lease: free}}, looks: []look{no, no, no}, migrate: migrates(true, nil), err: errors.ErrUnsupported, counted: stage.Count{Runs: 1}},
-		{name: "a migration that fails is a failure", lock: []electtest.Step{{Lease: free}}, looks: []look{no, no}, migrate: migrates(false, failed), err: failed, counted: stage.Count{Runs: 1, Failures: 1}},
-		{name: "a lock that cannot be asked for is a failure", lock: []electtest.Step{{Err: down}}, looks: []look{no}, err: down, counted: stage.Count{NotAcquired: 1}},
+		{name: "unknown before the lock is a failure", polls: []read{unknown}, err: errUnknown},
+		{name: "unknown while another migrates is a failure", lock: []electtest.Step{{Err: instrument.ErrContended}}, polls: []read{no, unknown}, err: errUnknown, counted: stage.Count{NotAcquired: 1}},
+		{name: "unknown under the lock is a failure, and nothing is migrated", lock: []electtest.Step{{Lease: free}}, polls: []read{no, unknown}, err: errUnknown, counted: stage.Count{Runs: 1, Failures: 1}},
+		{name: "unknown after the lock is a failure", lock: []electtest.Step{{Lease: free}}, polls: []read{no, no, unknown}, migrate: migrates(true, nil), err: errUnknown, counted: stage.Count{Runs: 1}},
+		{name: "a marker that is not there afterwards is a failure", lock: []electtest.Step{{Lease: free}}, polls: []read{no, no, no}, migrate: migrates(true, nil), err: errors.ErrUnsupported, counted: stage.Count{Runs: 1}},
+		{name: "a migration that fails is a failure", lock: []electtest.Step{{Lease: free}}, polls: []read{no, no}, migrate: migrates(false, failed), err: failed, counted: stage.Count{Runs: 1, Failures: 1}},
+		{name: "a lock that cannot be asked for is a failure", lock: []electtest.Step{{Err: down}}, polls: []read{no}, err: down, counted: stage.Count{NotAcquired: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g, m := newGate(t, electtest.NewElector(c.lock...), c.looks...)
+				g, m := newGate(t, electtest.NewElector(c.lock...), c.polls...)
 				if c.migrate != nil {
 					g.migrate = c.migrate
 				}
@@ -115,11 +115,11 @@ func TestTheGate(t *testing.T) {
 
 func TestAMigrationLongerThanItsBudgetIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, m := newGate(t, electtest.Wins(instrument.NewLease(nil)), look{}, look{}, look{done: true})
+		g, m := newGate(t, electtest.Wins(instrument.NewLease(nil)), read{}, read{}, read{done: true})
 		g.migrate = func(context.Context) (bool, error) {
 			time.Sleep(2 * budget)
-			if left := electtest.Read(m, lockName)[electtest.Of(catalog.LeaseHeadroom)]; left != -budget.Seconds() {
-				t.Errorf("%s is %v, want %v", catalog.LeaseHeadroom.Name(), left, -budget.Seconds())
+			if remaining := electtest.Read(m, lockName)[electtest.Of(catalog.LeaseHeadroom)]; remaining != -budget.Seconds() {
+				t.Errorf("%s is %v, want %v", catalog.LeaseHeadroom.Name(), remaining, -budget.Seconds())
 			}
 			return true, nil
 		}

@@ -125,8 +125,8 @@ func (d *director) headroom(ctx context.Context) error {
 			if err != nil {
 				return false, err
 			}
-			if left := m.Of(catalog.LeaseHeadroom.Name()); left < 0 {
-				fmt.Printf("  %s: %s %.2f while it migrates\n", n.Name, catalog.LeaseHeadroom.Name(), left)
+			if remaining := m.Of(catalog.LeaseHeadroom.Name()); remaining < 0 {
+				fmt.Printf("  %s: %s %.2f while it migrates\n", n.Name, catalog.LeaseHeadroom.Name(), remaining)
 				return true, nil
 			}
 		}

@@ -84,7 +84,7 @@ func (d *director) play(ctx context.Context) error {
 	if err := d.reach(ctx, 5, healthy...); err != nil {
 		return err
 	}
-	if err := d.tell(ctx, append(healthy, "hooli")); err != nil {
+	if err := d.printSeries(ctx, append(healthy, "hooli")); err != nil {
 		return err
 	}
 	if err := d.inParallel(ctx, 2); err != nil {
@@ -123,8 +123,8 @@ func (d *director) reach(ctx context.Context, n int, tenants ...string) error {
 	return nil
 }
 
-// tell prints what the tenants' series say, added up over the nodes.
-func (d *director) tell(ctx context.Context, tenants []string) error {
+// printSeries prints what the tenants' series say, added up over the nodes.
+func (d *director) printSeries(ctx context.Context, tenants []string) error {
 	fmt.Printf("\n  %-9s %-20s %8s %9s %8s\n", "tenant", "lock_name", "acquired", "contended", "failures")
 	for _, tenant := range tenants {
 		label := d.label(tenant)

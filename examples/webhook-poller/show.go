@@ -107,7 +107,7 @@ func (d *director) play(ctx context.Context) error {
 	if err := d.settled(ctx); err != nil {
 		return err
 	}
-	if err := d.tell(ctx, keys...); err != nil {
+	if err := d.printWebhooks(ctx, keys...); err != nil {
 		return err
 	}
 
@@ -125,7 +125,7 @@ func (d *director) play(ctx context.Context) error {
 	if err := d.settled(ctx); err != nil {
 		return err
 	}
-	if err := d.tell(ctx, key); err != nil {
+	if err := d.printWebhooks(ctx, key); err != nil {
 		return err
 	}
 	fmt.Printf("\n  %s led at once, and delivered it again when the claim of %v had run out, %.1f s after the kill\n", standby.Name, d.cfg.claim, time.Since(killed).Seconds())
@@ -169,8 +169,8 @@ func (d *director) arrived(ctx context.Context, key string) error {
 	return stage.Until(ctx, "a webhook to arrive", func(context.Context) (bool, error) { return d.receiver.holds(key), nil })
 }
 
-// tell prints what became of webhooks.
-func (d *director) tell(ctx context.Context, keys ...string) error {
+// printWebhooks prints what became of webhooks.
+func (d *director) printWebhooks(ctx context.Context, keys ...string) error {
 	fmt.Printf("  %-8s %-8s %-10s %8s %8s\n", "webhook", "receiver", "state", "attempts", "received")
 	for _, key := range keys {
 		var url, state string

@@ -43,7 +43,7 @@ type Campaigner struct {
 // instrument.HiddenRenewals.
 func New(e *instrument.Election, next Candidate, poll time.Duration) *Campaigner {
 	if next == nil {
-		next = nobody{}
+		next = noCandidate{}
 	}
 	return &Campaigner{e: e, next: next, poll: poll}
 }
@@ -51,12 +51,12 @@ func New(e *instrument.Election, next Candidate, poll time.Duration) *Campaigner
 // noCandidate replaces a candidate that is nil: it never leads.
 type noCandidate struct{}
 
-var errNobody = errors.New("leaderscope: campaigner: the candidate is nil: pass the elector to observe")
+var errNoCandidate = errors.New("leaderscope: campaigner: the candidate is nil: pass the elector to observe")
 
-func (nobody) Campaign(context.Context) error         { return errNobody }
-func (nobody) Resign(context.Context) error           { return errNobody }
-func (nobody) IsLeader() bool                         { return false }
-func (nobody) Leader(context.Context) (string, error) { return "", errNobody }
+func (noCandidate) Campaign(context.Context) error         { return errNoCandidate }
+func (noCandidate) Resign(context.Context) error           { return errNoCandidate }
+func (noCandidate) IsLeader() bool                         { return false }
+func (noCandidate) Leader(context.Context) (string, error) { return "", errNoCandidate }
 
 // Campaign campaigns. One that succeeds while a term is open is no other term:
 // it counts as already held.

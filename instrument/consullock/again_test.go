@@ -60,7 +60,7 @@ func TestAReleaseWithoutAnAnswerIsMadeAgainWhileTheSessionMayLive(t *testing.T) 
 func TestASessionThatIsForgottenIsOver(t *testing.T) {
 	s := &Sessions{known: map[string]*session{"a": {ttl: time.Minute, sent: time.Now()}, "b": {ttl: time.Minute, sent: time.Now()}}}
 	s.forget("a")
-	if !s.over("a") || s.over("b") || s.has("a") || !s.has("b") {
+	if !s.finished("a") || s.finished("b") || s.has("a") || !s.has("b") {
 		t.Errorf("known: %v", s.known)
 	}
 }

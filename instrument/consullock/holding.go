@@ -118,7 +118,7 @@ func (h *holding) again() {
 		release = r.again
 	}
 	err := repeat(context.Background(), func(ctx context.Context) error {
-		if h.sessions != nil && h.sessions.over(h.session) {
+		if h.sessions != nil && h.sessions.finished(h.session) {
 			return errNotOurs
 		}
 		return release(ctx)

@@ -99,7 +99,7 @@ func TestAReleaseWithoutAnAnswerFailsAndIsMadeInTheBackground(t *testing.T) {
 			if took := time.Since(asked); took > prompt {
 				t.Errorf("the release returned after %v", took)
 			}
-			failed := over(term, long, "release_failed").With(electtest.Series{
+			failed := finished(term, long, "release_failed").With(electtest.Series{
 				`leader_releases_total{result="error"}`: 1, "leader_lease_usage_ratio_count": 1,
 			})
 			expect.Counts(t, m, "after the release", expect.Fresh(t), failed)
@@ -118,8 +118,8 @@ func TestAReleaseWithoutAnAnswerFailsAndIsMadeInTheBackground(t *testing.T) {
 	}
 }
 
-// over is what a term exports that has ended by that cause, without a renewal.
-func over(term *instrument.Term, ttl, cause string) electtest.Series {
+// finished is what a term exports that has ended with that cause, without a renewal.
+func finished(term *instrument.Term, ttl, cause string) electtest.Series {
 	s := electtest.Series{
 		"leader_attempts_total": 1, "leader_acquired_total": 1, "leader_acquire_duration_seconds_count": 1,
 		`leader_terms_ended_total{cause="` + cause + `"}`: 1, "leader_execution_duration_seconds_count": 1,
@@ -156,12 +156,12 @@ func TestATermWhoseKeyGoesIsLostAtOnceAlthoughItsSessionLives(t *testing.T) {
 				if took := time.Since(gone); took > 2*time.Second {
 					t.Errorf("told after %v", took)
 				}
-				expect.Counts(t, m, "after the loss", expect.Fresh(t), over(term, long, "lost"))
+				expect.Counts(t, m, "after the loss", expect.Fresh(t), finished(term, long, "lost"))
 				if err := term.Release(t.Context()); !errors.Is(err, instrument.ErrSessionLost) {
 					t.Errorf("the release returned %v", err)
 				}
 				expect.Counts(t, m, "after the release", expect.Fresh(t),
-					over(term, long, "lost").With(electtest.Series{`leader_releases_total{result="not_owner"}`: 1}))
+					finished(term, long, "lost").With(electtest.Series{`leader_releases_total{result="not_owner"}`: 1}))
 				waitFor(t, func() bool { return s.sessionCount() == 0 })
 			})
 		}
@@ -191,7 +191,7 @@ func TestRenewalsWithoutAnAnswerAreNoLossBeforeTheLeaseHasEnded(t *testing.T) {
 	if late < 1 {
 		t.Errorf("%v renewals timed out", late)
 	}
-	expect.Counts(t, m, "after the lease end", expect.Fresh(t, instrument.Hold()), over(term, seconds, "lost").With(electtest.Series{
+	expect.Counts(t, m, "after the lease end", expect.Fresh(t, instrument.Hold()), finished(term, seconds, "lost").With(electtest.Series{
 		`leader_renewals_total{result="timeout"}`: late, `leader_renewals_total{result="ok"}`: ok, "leader_renewal_duration_seconds_count": late + ok,
 		"leader_lease_usage_ratio_count": ok, "leader_lease_overruns_total": 1,
 	}))

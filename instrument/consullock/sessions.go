@@ -204,9 +204,9 @@ func (s *Sessions) length(id string) time.Duration {
 	return 0
 }
 
-// over reports that a session was ended, or was not renewed for so long that
+// finished reports that a session was ended, or was not renewed for so long that
 // Consul has dropped it: after twice its TTL.
-func (s *Sessions) over(id string) bool {
+func (s *Sessions) finished(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	of := s.known[id]

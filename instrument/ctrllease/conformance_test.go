@@ -87,13 +87,13 @@ func toNobodyKnown(l *coordinationv1.Lease) {
 }
 
 // remaining is how long the Lease keeps others out, and whether it does.
-func (s *apiServer) remaining() (left time.Duration, held bool) {
+func (s *apiServer) remaining() (timeLeft time.Duration, held bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l, there := s.leases[name]
 	if !there || *l.Spec.HolderIdentity == "" {
 		return 0, false
 	}
-	left = time.Until(l.Spec.RenewTime.Add(time.Duration(*l.Spec.LeaseDurationSeconds) * time.Second))
-	return left, left > 0
+	timeLeft = time.Until(l.Spec.RenewTime.Add(time.Duration(*l.Spec.LeaseDurationSeconds) * time.Second))
+	return timeLeft, timeLeft > 0
 }

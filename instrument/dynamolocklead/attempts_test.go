@@ -190,8 +190,8 @@ func TestTheLockOfAHolderThatDiedIsTakenOver(t *testing.T) {
 					if after := time.Since(began); after < c.from || after > c.until {
 						t.Errorf("won after %v, want %v to %v", after, c.from, c.until)
 					}
-					if left := time.Until(l.(instrument.Expirer).Expiry()); left != lease {
-						t.Errorf("the lease runs for %v, want %v", left, lease)
+					if timeLeft := time.Until(l.(instrument.Expirer).Expiry()); timeLeft != lease {
+						t.Errorf("the lease runs for %v, want %v", timeLeft, lease)
 					}
 					x.checkLimits(t, 0)
 					if err := l.Release(t.Context()); err != nil {
@@ -280,8 +280,8 @@ func TestALockIsGivenBackWhenTheHeartbeatAfterASlowWinFails(t *testing.T) {
 		}
 		expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired("timeout", 5*s)))
 		time.Sleep(5 * s)
-		if left, held := x.remaining(expect.Lock); held {
-			t.Errorf("no replica holds the lock, and it is taken for another %v", left)
+		if timeLeft, held := x.remaining(expect.Lock); held {
+			t.Errorf("no replica holds the lock, and it is taken for another %v", timeLeft)
 		}
 	})
 }

@@ -106,15 +106,15 @@ func (x *table) mute() (speak func()) {
 }
 
 // remaining is what is left of a lease, and whether the lock is held.
-func (x *table) remaining(key string) (left time.Duration, held bool) {
+func (x *table) remaining(key string) (timeLeft time.Duration, held bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	row, there := x.rows[key]
 	if _, released := row.attributes["isReleased"]; !there || released {
 		return 0, false
 	}
-	left = time.Until(row.written.Add(lease))
-	return left, left > 0
+	timeLeft = time.Until(row.written.Add(lease))
+	return timeLeft, timeLeft > 0
 }
 
 func text(s string) *types.AttributeValueMemberS { return &types.AttributeValueMemberS{Value: s} }

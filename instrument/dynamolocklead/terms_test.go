@@ -27,8 +27,8 @@ func acquired(t *testing.T) electtest.Series {
 }
 
 // won is what it shows while its lease runs for that much longer.
-func won(t *testing.T, left time.Duration) electtest.Series {
-	return acquired(t).With(expect.Open(time.Now().Add(left)))
+func won(t *testing.T, timeLeft time.Duration) electtest.Series {
+	return acquired(t).With(expect.Open(time.Now().Add(timeLeft)))
 }
 
 // ended is what it shows after a term of that length.

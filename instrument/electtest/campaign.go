@@ -45,7 +45,7 @@ type CampaignSuite struct {
 	// not exist, while it is held.
 	Lose func(t testing.TB, lock string)
 	// Remaining is that of Suite.
-	Remaining func(t testing.TB, lock string) (left time.Duration, held bool)
+	Remaining func(t testing.TB, lock string) (timeLeft time.Duration, held bool)
 	// Break is that of Suite.
 	Break func(t testing.TB, lock string) (repair func())
 }

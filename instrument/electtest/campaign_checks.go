@@ -18,8 +18,8 @@ func (s *campaigning) win() {
 	if s.remaining == nil || s.suite.KeepsLock {
 		return
 	}
-	if left, held := s.remaining(s.TB, s.lock); held {
-		s.stop(ruleGivenBack, "the backend says that it is held, for %v", left)
+	if timeLeft, held := s.remaining(s.TB, s.lock); held {
+		s.stop(ruleGivenBack, "the backend says that it is held, for %v", timeLeft)
 	}
 }
 

@@ -66,7 +66,7 @@ type Suite struct {
 	// lock is held. The answer is rounded up to what the backend counts in, such
 	// as seconds. Give it wherever the backend can be asked: without it a lease
 	// end that is too late shows only when it is later than a lease from now.
-	Remaining func(t testing.TB, lock string) (left time.Duration, held bool)
+	Remaining func(t testing.TB, lock string) (timeLeft time.Duration, held bool)
 	// Break makes requests about the lock fail until repair is called.
 	Break func(t testing.TB, lock string) (repair func())
 }

@@ -192,15 +192,15 @@ func (c *contender) endsInTime(term *instrument.Term) {
 		return
 	}
 	end, known := term.Expiry()
-	left, held := c.t.remaining(c.t.TB, c.t.lock)
+	timeLeft, held := c.t.remaining(c.t.TB, c.t.lock)
 	now := time.Now()
 	switch {
 	case !known:
 		c.t.broke(ruleHeadroom, "the end is not known")
 	case !held && now.Before(end):
 		c.t.stop(ruleHeld, "the lease runs for %v here, and the lock has no holder there", end.Sub(now))
-	case held && end.Sub(now) > left+tolerance:
-		c.t.stop(ruleEarlyEnd, "the lease runs for %v here, and for %v there", end.Sub(now), left)
+	case held && end.Sub(now) > timeLeft+tolerance:
+		c.t.stop(ruleEarlyEnd, "the lease runs for %v here, and for %v there", end.Sub(now), timeLeft)
 	}
 }
 

@@ -40,8 +40,8 @@ func (t *checkRun) staysActive(c *contender, term *instrument.Term) {
 
 func (t *checkRun) looksRenewed(c *contender, term *instrument.Term) {
 	r := c.series()
-	if left, there := r[Of(catalog.LeaseHeadroom)]; t.lease > 0 && (!there || left > (t.lease+tolerance).Seconds()) {
-		t.stop(ruleHeadroom, "headroom of %v s, known: %v, under a lease of %v", left, there, t.lease)
+	if timeLeft, there := r[Of(catalog.LeaseHeadroom)]; t.lease > 0 && (!there || timeLeft > (t.lease+tolerance).Seconds()) {
+		t.stop(ruleHeadroom, "headroom of %v s, known: %v, under a lease of %v", timeLeft, there, t.lease)
 	}
 	if r[Of(catalog.Active)] != 1 {
 		t.stop(ruleOwnRenewals, "leader_active is %v with %v renewals, %v s before the end of the lease",
@@ -110,9 +110,9 @@ func (a *acquiring) renew(c *contender, term *instrument.Term, i int) {
 	if a.remaining == nil {
 		return
 	}
-	left, held := a.remaining(a.TB, a.lock)
-	if there := time.Now().Add(left); !held || there.Before(sent.Add(a.lease*9/10)) {
-		a.stop(ruleRenewed, "after renewal %d the backend says held: %v, with %v left of a lease of %v", i, held, left, a.lease)
+	timeLeft, held := a.remaining(a.TB, a.lock)
+	if there := time.Now().Add(timeLeft); !held || there.Before(sent.Add(a.lease*9/10)) {
+		a.stop(ruleRenewed, "after renewal %d the backend says held: %v, with %v left of a lease of %v", i, held, timeLeft, a.lease)
 	}
 	c.endsInTime(term)
 }
@@ -124,9 +124,9 @@ func (a *acquiring) lateRenewal() {
 	before := time.Now()
 	a.renew(c, term, 1)
 	took := time.Since(before)
-	over, cancel := context.WithCancel(context.Background())
+	canceled, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = term.Renew(over)
+	_ = term.Renew(canceled)
 	for _, share := range []float64{0.25, 0.75} {
 		short, cancel := context.WithTimeout(context.Background(), time.Duration(share*float64(took)))
 		_ = term.Renew(short)

@@ -150,9 +150,9 @@ func (a *acquiring) failedRelease() {
 
 func (a *acquiring) canceledRelease() {
 	c, term := a.holder()
-	over, cancel := context.WithCancel(context.Background())
+	canceled, cancel := context.WithCancel(context.Background())
 	cancel()
-	err := term.Release(over)
+	err := term.Release(canceled)
 	if err == nil {
 		a.forget(term)
 		c.is(ruleOverRelease, 0, c.released)

@@ -32,14 +32,14 @@ func NewMemory() *Memory { return &Memory{locks: map[string]*memoryLock{}} }
 func (m *Memory) Acquirer(lock string, lease time.Duration, waits bool) instrument.Acquirer {
 	return instrument.AcquirerFunc(func(ctx context.Context) (instrument.Lease, error) {
 		for {
-			l, freed, left := m.take(lock, lease)
+			l, freed, timeLeft := m.take(lock, lease)
 			switch {
 			case l != nil:
 				return l, nil
 			case !waits:
 				return nil, instrument.ErrContended
 			}
-			if err := waitFor(ctx, freed, left); err != nil {
+			if err := waitFor(ctx, freed, timeLeft); err != nil {
 				return nil, err
 			}
 		}
@@ -48,10 +48,10 @@ func (m *Memory) Acquirer(lock string, lease time.Duration, waits bool) instrume
 
 // waitFor returns when the lock may be free. A lock without a lease is free
 // when it is freed.
-func waitFor(ctx context.Context, freed <-chan struct{}, left time.Duration) error {
+func waitFor(ctx context.Context, freed <-chan struct{}, timeLeft time.Duration) error {
 	var ends <-chan time.Time
-	if left > 0 {
-		ends = time.After(left)
+	if timeLeft > 0 {
+		ends = time.After(timeLeft)
 	}
 	select {
 	case <-ctx.Done():
@@ -73,19 +73,19 @@ func (m *Memory) Drop(lock string) {
 }
 
 // Remaining is what is left of the lease, and whether the lock is held.
-func (m *Memory) Remaining(lock string) (left time.Duration, held bool) {
+func (m *Memory) Remaining(lock string) (timeLeft time.Duration, held bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.locks[lock]
 	if k == nil || !k.held() {
 		return 0, false
 	}
-	return k.left(), true
+	return k.timeLeft(), true
 }
 
 // take wins the lock, or returns what to wait for: that the lock is freed, or
 // that the time passes that is left of its lease, if it has one.
-func (m *Memory) take(lock string, lease time.Duration) (l *memoryLease, freed <-chan struct{}, left time.Duration) {
+func (m *Memory) take(lock string, lease time.Duration) (l *memoryLease, freed <-chan struct{}, timeLeft time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.locks[lock]
@@ -94,7 +94,7 @@ func (m *Memory) take(lock string, lease time.Duration) (l *memoryLease, freed <
 		m.locks[lock] = k
 	}
 	if k.held() {
-		return nil, k.freed, k.left()
+		return nil, k.freed, k.timeLeft()
 	}
 	m.token++
 	l = &memoryLease{server: m, lock: k, length: lease, token: m.token}
@@ -107,7 +107,7 @@ func (k *memoryLock) held() bool {
 	return k.owner != nil && (k.expiry.IsZero() || time.Now().Before(k.expiry))
 }
 
-func (k *memoryLock) left() time.Duration {
+func (k *memoryLock) timeLeft() time.Duration {
 	if k.expiry.IsZero() {
 		return 0
 	}

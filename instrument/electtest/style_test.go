@@ -176,7 +176,7 @@ func (e *client) acquire(ctx context.Context) (instrument.Lease, error) {
 		if e.isDown(e.lock) {
 			return nil, errDown
 		}
-		l, freed, left := e.server.take(e.lock, e.lease)
+		l, freed, timeLeft := e.server.take(e.lock, e.lease)
 		if l == nil && e.fault == "two hold the lock" {
 			l = &memoryLease{server: e.server, lock: &memoryLock{freed: make(chan struct{})}, length: e.lease, token: 1 << 20}
 			l.lock.owner = l
@@ -191,9 +191,9 @@ func (e *client) acquire(ctx context.Context) (instrument.Lease, error) {
 			return nil, errTaken
 		}
 		if e.fault == "a waiting contender sleeps too long" {
-			freed, left = nil, 2*e.lease
+			freed, timeLeft = nil, 2*e.lease
 		}
-		if err := waitFor(ctx, freed, left); err != nil {
+		if err := waitFor(ctx, freed, timeLeft); err != nil {
 			return nil, err
 		}
 	}

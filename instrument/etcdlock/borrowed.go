@@ -22,7 +22,7 @@ type borrowed struct {
 	session   *concurrency.Session
 	candidate candidate
 	turn      chan struct{} // full while an attempt has the candidate
-	left      background    // what deletes the keys that attempts and terms left
+	remaining background    // what deletes the keys that attempts and terms left
 }
 
 // onSession leaves the session out if one of the program's objects is missing.
@@ -50,21 +50,21 @@ func (b *borrowed) AcquireAsWitness(ctx context.Context, e *instrument.Election)
 	if b.session == nil {
 		return nil, errNoSession
 	}
-	over := identify(e, b.candidate)
+	finished := identify(e, b.candidate)
 	defer func() {
 		if l == nil {
-			over()
+			finished()
 		}
 	}()
-	return b.acquire(orBackground(ctx), over)
+	return b.acquire(orBackground(ctx), finished)
 }
 
-func (b *borrowed) acquire(ctx context.Context, over func()) (instrument.Lease, error) {
+func (b *borrowed) acquire(ctx context.Context, finished func()) (instrument.Lease, error) {
 	if !b.takeTurn(ctx) {
 		return nil, fmt.Errorf("etcdlock: %w", context.Cause(ctx))
 	}
 	answers, gone := make(chan answer), make(chan struct{})
-	go b.attempt(ctx, over, answers, gone)
+	go b.attempt(ctx, finished, answers, gone)
 	select {
 	case a := <-answers:
 		return a.unpack()
@@ -106,9 +106,9 @@ func (a answer) unpack() (instrument.Lease, error) {
 
 // attempt hands over what came of one attempt. What its caller does not wait
 // for any more is given back.
-func (b *borrowed) attempt(ctx context.Context, over func(), answers chan<- answer, gone <-chan struct{}) {
+func (b *borrowed) attempt(ctx context.Context, finished func(), answers chan<- answer, gone <-chan struct{}) {
 	defer func() { <-b.turn }()
-	a := b.answer(ctx, over)
+	a := b.answer(ctx, finished)
 	select {
 	case answers <- a:
 	case <-gone:
@@ -120,14 +120,14 @@ func (b *borrowed) attempt(ctx context.Context, over func(), answers chan<- answ
 	}
 }
 
-func (b *borrowed) answer(ctx context.Context, over func()) (a answer) {
+func (b *borrowed) answer(ctx context.Context, finished func()) (a answer) {
 	defer func() { a.panicked = recover() }()
-	b.left.stop()
-	a.lease, a.err = b.win(ctx, over)
+	b.remaining.stop()
+	a.lease, a.err = b.win(ctx, finished)
 	return a
 }
 
-func (b *borrowed) win(ctx context.Context, over func()) (instrument.Lease, error) {
+func (b *borrowed) win(ctx context.Context, finished func()) (instrument.Lease, error) {
 	t, err := b.hold(ctx)
 	if err != nil {
 		if err != errShared && !ended(b.session) && !b.candidate.leavesNothing() {
@@ -141,7 +141,7 @@ func (b *borrowed) win(ctx context.Context, over func()) (instrument.Lease, erro
 		instrument.Token(b.candidate.token()),
 		instrument.ExpiryFrom(l.Expiry),
 		instrument.GrantedFrom(l.length),
-		instrument.WatchWith(both(l.Watch, holding(b.session.Client(), b.candidate).watch, over)),
+		instrument.WatchWith(both(l.Watch, holding(b.session.Client(), b.candidate).watch, finished)),
 	), nil
 }
 
@@ -201,7 +201,7 @@ func (b *borrowed) releaser(t *term) func(context.Context) error {
 			return nil
 		}
 		if err != errDeleted && !ended(b.session) {
-			b.left.start(b.session, func(ctx context.Context) { _ = repeat(ctx, remove) })
+			b.remaining.start(b.session, func(ctx context.Context) { _ = repeat(ctx, remove) })
 		}
 		return fmt.Errorf("etcdlock: release: %w", err)
 	}

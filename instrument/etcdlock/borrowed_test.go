@@ -178,9 +178,9 @@ func TestAReleaseOnACallersSessionMayBeMadeAgain(t *testing.T) {
 			lock := "/again/" + attempt
 			a := of(callersSession(t, c), lock)
 			lease := acquire(t, a)
-			over, cancel := context.WithCancel(t.Context())
+			finished, cancel := context.WithCancel(t.Context())
 			cancel()
-			if err := lease.Release(over); !errors.Is(err, context.Canceled) {
+			if err := lease.Release(finished); !errors.Is(err, context.Canceled) {
 				t.Errorf("release under a context that is over: %v", err)
 			}
 			if err := lease.Release(t.Context()); err != nil {

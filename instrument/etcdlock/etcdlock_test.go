@@ -34,8 +34,8 @@ func TestTermOfAFreshSession(t *testing.T) {
 				t.Errorf("token %d, %v; want the revision", token, ok)
 			}
 			first := lease.(instrument.Expirer).Expiry()
-			if left := first.Sub(asked); left < ttl || left > ttl+time.Second {
-				t.Errorf("lease ends %v after asking, want about %v", left, ttl)
+			if remaining := first.Sub(asked); remaining < ttl || remaining > ttl+time.Second {
+				t.Errorf("lease ends %v after asking, want about %v", remaining, ttl)
 			}
 			s := watch(t, lease)
 			renewed := receive(t, s.renewed)
@@ -77,13 +77,13 @@ func TestTermOfACallersSession(t *testing.T) {
 			if token, ok := lease.(instrument.Fencer).FencingToken(); !ok || token == 0 {
 				t.Errorf("token %d, %v; want the revision", token, ok)
 			}
-			if left := time.Until(lease.(instrument.Expirer).Expiry()); left > ttl {
-				t.Errorf("lease ends in %v, want up to %v", left, ttl)
+			if remaining := time.Until(lease.(instrument.Expirer).Expiry()); remaining > ttl {
+				t.Errorf("lease ends in %v, want up to %v", remaining, ttl)
 			}
 			w := watch(t, lease)
 			renewed := receive(t, w.renewed)
-			if left := time.Until(renewed.Expiry); left <= 0 || left > ttl || renewed.Granted != ttl {
-				t.Errorf("renewed for %v with %+v, want up to %v", left, renewed, ttl)
+			if remaining := time.Until(renewed.Expiry); remaining <= 0 || remaining > ttl || renewed.Granted != ttl {
+				t.Errorf("renewed for %v with %+v, want up to %v", remaining, renewed, ttl)
 			}
 			if err := lease.Release(t.Context()); err != nil {
 				t.Error(err)
@@ -196,8 +196,8 @@ func TestTermEndsWithItsLeaseWhenTheServerIsGone(t *testing.T) {
 	if err := receive(t, w.lost); !errors.Is(err, instrument.ErrGaveUp) {
 		t.Errorf("cause %v, want ErrGaveUp", err)
 	}
-	if left := time.Until(lease.(instrument.Expirer).Expiry()); left > ttl/10 || left < -ttl/2 {
-		t.Errorf("lost with %v of the lease left, want a tenth", left)
+	if remaining := time.Until(lease.(instrument.Expirer).Expiry()); remaining > ttl/10 || remaining < -ttl/2 {
+		t.Errorf("lost with %v of the lease left, want a tenth", remaining)
 	}
 	if len(w.failed) == 0 {
 		t.Error("no failed renewal was reported")

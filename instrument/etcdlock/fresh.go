@@ -41,10 +41,10 @@ func (f *fresh) AcquireAsWitness(ctx context.Context, e *instrument.Election) (l
 	// as long as the backend takes. Revoking the lease does that and has a limit.
 	patient := context.AfterFunc(ctx, s.abandon)
 	c := f.candidate(s.Session)
-	over := identify(e, c)
+	finished := identify(e, c)
 	defer func() {
 		if l == nil {
-			over()
+			finished()
 		}
 	}()
 	err = win(ctx, s.Session, c)
@@ -60,14 +60,14 @@ func (f *fresh) AcquireAsWitness(ctx context.Context, e *instrument.Election) (l
 		instrument.Token(c.token()),
 		instrument.ExpiryFrom(s.keeper.Expiry),
 		instrument.GrantedFrom(s.keeper.length),
-		instrument.WatchWith(both(s.keeper.Watch, holding(f.client, c).watch, over)),
+		instrument.WatchWith(both(s.keeper.Watch, holding(f.client, c).watch, finished)),
 	), nil
 }
 
 // both watches the lease and the key until the term is over.
-func both(lease, key func(context.Context, instrument.Sink), over func()) func(context.Context, instrument.Sink) {
+func both(lease, key func(context.Context, instrument.Sink), finished func()) func(context.Context, instrument.Sink) {
 	return func(ctx context.Context, s instrument.Sink) {
-		defer over()
+		defer finished()
 		var wg sync.WaitGroup
 		wg.Go(func() { key(ctx, s) })
 		lease(ctx, s)

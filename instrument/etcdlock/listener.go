@@ -29,10 +29,10 @@ var (
 type listener struct {
 	session *concurrency.Session
 
-	mu      sync.Mutex
-	end     time.Time // not later than the lease end; zero unknown
-	over    time.Time // not earlier than the lease end; zero unknown
-	granted time.Duration
+	mu       sync.Mutex
+	end      time.Time // not later than the lease end; zero unknown
+	finished time.Time // not earlier than the lease end; zero unknown
+	granted  time.Duration
 }
 
 // listen asks how long the session's lease has left. The answer is in whole
@@ -42,21 +42,21 @@ type listener struct {
 func listen(ctx context.Context, s *concurrency.Session) *listener {
 	l := &listener{session: s}
 	asked := time.Now()
-	left, granted, err := l.ask(ctx, askTimeout)
+	remaining, granted, err := l.ask(ctx, askTimeout)
 	if err != nil {
 		return l
 	}
 	l.granted = granted
-	if left > 0 {
-		l.end = asked.Add(left)
+	if remaining > 0 {
+		l.end = asked.Add(remaining)
 	}
-	l.over = time.Now().Add(left + time.Second)
+	l.finished = time.Now().Add(remaining + time.Second)
 	return l
 }
 
 // ask returns what the server has left of the lease, in whole seconds; not
 // positive when it knows no such lease.
-func (l *listener) ask(ctx context.Context, timeout time.Duration) (left, granted time.Duration, err error) {
+func (l *listener) ask(ctx context.Context, timeout time.Duration) (remaining, granted time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	resp, err := l.session.Client().TimeToLive(ctx, l.session.Lease())
@@ -108,11 +108,11 @@ func (l *listener) extend(granted time.Duration) (r instrument.Renewal, ok bool)
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.over.IsZero() && !now.Before(l.over) {
+	if !l.finished.IsZero() && !now.Before(l.finished) {
 		return instrument.Renewal{}, false
 	}
 	l.end, l.granted = now.Add(granted), granted
-	l.over = l.end
+	l.finished = l.end
 	return instrument.Renewal{Expiry: l.end, Granted: granted}, true
 }
 
@@ -125,19 +125,19 @@ func (l *listener) whyEnded(ctx context.Context) error {
 		return fmt.Errorf("etcdlock: client was closed: %w", err)
 	}
 	l.mu.Lock()
-	over := l.over
+	finished := l.finished
 	l.mu.Unlock()
 	patience := askTimeout
-	if !over.IsZero() {
-		patience = min(patience, time.Until(over))
+	if !finished.IsZero() {
+		patience = min(patience, time.Until(finished))
 	}
 	if patience <= 0 {
 		return errLapsed
 	}
-	switch left, _, err := l.ask(ctx, patience); {
+	switch remaining, _, err := l.ask(ctx, patience); {
 	case err != nil:
 		return errSessionEnded
-	case left <= 0:
+	case remaining <= 0:
 		return fmt.Errorf("etcdlock: %w", instrument.ErrSessionLost)
 	default:
 		return errStopped

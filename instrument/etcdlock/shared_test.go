@@ -131,13 +131,13 @@ func TestAnAttemptWhoseKeyATermGaveBackFoundItHeld(t *testing.T) {
 				s, lock := sessionThrough(t, c, n), "/gone/"+kind+when
 				a := of(s, lock)
 				lease := acquire(t, a)
-				looks, look := at(n).close()
+				polls, read := at(n).close()
 				failed := start(t.Context(), a)
-				receive(t, looks)
+				receive(t, polls)
 				if err := lease.Release(t.Context()); err != nil {
 					t.Error(err)
 				}
-				look()
+				read()
 				if err := receive(t, failed); !errors.Is(err, instrument.ErrAlreadyHeld) {
 					t.Errorf("got %v, want ErrAlreadyHeld", err)
 				}

@@ -60,7 +60,7 @@ func (b *background) stop() {
 // or while the key may still be created, it continues in the background.
 func (b *borrowed) sweep() {
 	select {
-	case <-b.left.start(b.session, b.sweepUntilGone):
+	case <-b.remaining.start(b.session, b.sweepUntilGone):
 	case <-time.After(cleanUpWait):
 	}
 }

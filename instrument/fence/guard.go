@@ -27,7 +27,7 @@ type Guard struct {
 type turn struct {
 	token   uint64
 	running int
-	over    context.Context // ends, with a StaleError, when there is a higher token
+	ended   context.Context // ends, with a StaleError, when there is a higher token
 	end     context.CancelCauseFunc
 }
 
@@ -106,7 +106,7 @@ func (g *Guard) Do(ctx context.Context, token uint64, write func(context.Context
 	defer g.ends(t)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(t.over, func() { cancel(context.Cause(t.over)) })()
+	defer context.AfterFunc(t.ended, func() { cancel(context.Cause(t.ended)) })()
 	return write(ctx)
 }
 
@@ -169,7 +169,7 @@ func (g *Guard) begin(ctx context.Context, token uint64) (*turn, error) {
 func (g *Guard) enter(token uint64) *turn {
 	if g.turn == nil {
 		g.turn = &turn{token: token}
-		g.turn.over, g.turn.end = context.WithCancelCause(context.Background())
+		g.turn.ended, g.turn.end = context.WithCancelCause(context.Background())
 	}
 	g.turn.running++
 	return g.turn

@@ -22,10 +22,10 @@ type JobElector struct {
 	classifiers []instrument.Classifier
 	reports     reports
 
-	mu   sync.Mutex
-	term *instrument.Term // the last one; nil before the first
-	over bool             // the scheduler has stopped since the last question
-	runs map[uuid.UUID][]*run
+	mu       sync.Mutex
+	term     *instrument.Term // the last one; nil before the first
+	shutDown bool             // the scheduler has stopped since the last question
+	runs     map[uuid.UUID][]*run
 }
 
 // Elector observes the answers of elector. By gocron's contract an error means
@@ -54,7 +54,7 @@ func (j *JobElector) IsLeader(ctx context.Context) error {
 	err := j.next.IsLeader(ctx)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.over = false
+	j.shutDown = false
 	leading := j.term.Leading()
 	switch saysNothing := err != nil && j.saysNothing(ctx, err); {
 	case err == nil && !leading:
@@ -104,12 +104,12 @@ var errStopped = fmt.Errorf("leaderscope: gocron: the scheduler has stopped, and
 func (j *JobElector) stopped() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.over = true
+	j.shutDown = true
 	j.endIfOver()
 }
 
 func (j *JobElector) endIfOver() {
-	if j.over && len(j.runs) == 0 {
+	if j.shutDown && len(j.runs) == 0 {
 		j.term.Sink().Lost(errStopped)
 	}
 }

@@ -122,8 +122,8 @@ func TestJobsUnderALock(t *testing.T) {
 				"leader_attempts_total": 1, "leader_acquired_total": 1, "leader_active": 1, "leader_running": 1,
 				"leader_acquire_duration_seconds_count": 1, "leader_acquire_duration_seconds_sum": 0,
 			}).With(c.during)
-			if left, leased := c.during["leader_lease_headroom_seconds"]; leased {
-				during["leader_lease_expiry_timestamp_seconds"] = float64(time.Now().UnixNano())/1e9 + left
+			if remaining, leased := c.during["leader_lease_headroom_seconds"]; leased {
+				during["leader_lease_expiry_timestamp_seconds"] = float64(time.Now().UnixNano())/1e9 + remaining
 			}
 			expect.Whole(t, m, "while the job runs", during)
 			time.Sleep(s)
@@ -200,7 +200,7 @@ func TestRunsOfOneJobThatOverlapFailEach(t *testing.T) {
 func TestLocksThatAreNotWon(t *testing.T) {
 	declared := instrument.Classify(classify.ContendedIs(errHeld), classify.BackendErrorIs(errDown))
 	beside := &held{}
-	over, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, c := range []struct {
 		name   string
@@ -213,7 +213,7 @@ func TestLocksThatAreNotWon(t *testing.T) {
 		{"a lock that another holds, as declared", &locker{err: errHeld}, []instrument.ElectionOption{declared}, nil, "contended", nil},
 		{"a failed backend, as declared", &locker{err: errDown}, []instrument.ElectionOption{declared}, nil, "backend_error", nil},
 		{"an error that is not declared", &locker{err: errHeld}, nil, nil, "unknown", nil},
-		{"an error that is not declared, in a scheduler that stops", &locker{err: errHeld}, nil, over, "canceled", nil},
+		{"an error that is not declared, in a scheduler that stops", &locker{err: errHeld}, nil, canceled, "canceled", nil},
 		{"a network error", &locker{err: fmt.Errorf("lock: %w", io.ErrUnexpectedEOF)}, nil, nil, "backend_error", nil},
 		{"a row that is there already", &locker{err: fmt.Errorf("insert: %w", sqlState("23505"))}, nil, nil, "contended", nil},
 		{"too many connections", &locker{err: sqlState("53300")}, nil, nil, "backend_error", nil},
@@ -253,7 +253,7 @@ func (k *redisLocker) Lock(context.Context, string) (gocron.Lock, error) { retur
 
 func TestTheRedisLockerTellsNoReason(t *testing.T) {
 	defer gocronlead.SetRedisLockModule("github.com/leaderscope/leaderscope/instrument/gocronlead_test/")()
-	over, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, c := range []struct {
 		name   string
@@ -262,7 +262,7 @@ func TestTheRedisLockerTellsNoReason(t *testing.T) {
 		reason string
 	}{
 		{"its only error", errNotObtained, t.Context(), "contended"},
-		{"its only error, in a scheduler that stops", errNotObtained, over, "canceled"},
+		{"its only error, in a scheduler that stops", errNotObtained, canceled, "canceled"},
 		{"an error that wraps a cause says more", fmt.Errorf("lock: %w", io.ErrUnexpectedEOF), t.Context(), "backend_error"},
 		{"and so does one that wraps several", errors.Join(io.ErrUnexpectedEOF, errDown), t.Context(), "backend_error"},
 	} {

@@ -49,7 +49,7 @@ func toNobodyKnown(l *coordinationv1.Lease) {
 }
 
 // remaining is how long the Lease keeps others out, and whether it does.
-func (c *cluster) remaining(t testing.TB) (left time.Duration, held bool) {
+func (c *cluster) remaining(t testing.TB) (timeLeft time.Duration, held bool) {
 	t.Helper()
 	l, err := c.clients.Tracker().Get(coordinationv1.SchemeGroupVersion.WithResource("leases"), "ns", "lock")
 	if apierrors.IsNotFound(err) {
@@ -62,8 +62,8 @@ func (c *cluster) remaining(t testing.TB) (left time.Duration, held bool) {
 	if *spec.HolderIdentity == "" {
 		return 0, false
 	}
-	left = time.Until(spec.RenewTime.Add(time.Duration(*spec.LeaseDurationSeconds) * time.Second))
-	return left, left > 0
+	timeLeft = time.Until(spec.RenewTime.Add(time.Duration(*spec.LeaseDurationSeconds) * time.Second))
+	return timeLeft, timeLeft > 0
 }
 
 // clusters has one for each lock of the suite.

@@ -57,7 +57,7 @@ func (l *ResourceLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRec
 		return l.getToRelease(ctx, ending)
 	}
 	at := l.begin(ctx)
-	record, raw, err := l.look(ctx)
+	record, raw, err := l.readRecord(ctx)
 	switch {
 	case err == nil && l.contended(record, raw):
 		l.end(at, instrument.ErrContended)
@@ -165,7 +165,7 @@ func (l *ResourceLock) verify(ctx context.Context, held *lease, r round) (*resou
 	if !r.tried {
 		r.sent = time.Now()
 	}
-	record, raw, err := l.look(ctx)
+	record, raw, err := l.readRecord(ctx)
 	switch {
 	case err == nil && record.HolderIdentity != l.Identity():
 		l.gone(held)

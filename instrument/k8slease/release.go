@@ -42,7 +42,7 @@ func (r *releasing) finish(err error) {
 // getToRelease is the Get by which the elector begins or repeats a release.
 // client-go releases without a look at whose the lease is by then.
 func (l *ResourceLock) getToRelease(ctx context.Context, held *lease) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	record, raw, err := l.look(ctx)
+	record, raw, err := l.readRecord(ctx)
 	switch {
 	case err == nil && record.HolderIdentity == l.Identity():
 	case err == nil:

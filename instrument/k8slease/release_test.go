@@ -59,18 +59,18 @@ var won = electtest.Series{
 	of(catalog.FencingToken): 0, of(catalog.FencingTokenRegressions): 0,
 }
 
-// over is a term of five seconds without a renewal or a body.
-var over = won.With(electtest.Series{catalog.ExecutionDuration.Count(): 1, catalog.ExecutionDuration.Sum(): 5})
+// finished is a term of five seconds without a renewal or a body.
+var finished = won.With(electtest.Series{catalog.ExecutionDuration.Count(): 1, catalog.ExecutionDuration.Sum(): 5})
 
 var (
 	conflict = apierrors.NewConflict(leases, "lock", errServer)
 	// a release asks for the lease that is left
 	used = electtest.Series{catalog.LeaseUsageRatio.Count(): 1, catalog.LeaseUsageRatio.Sum(): 5. / 15}
 
-	givenBack = over.With(used).With(electtest.Series{ended(catalog.Released): 1, releases(catalog.ReleaseOK): 1})
-	failed    = over.With(used).With(electtest.Series{ended(catalog.ReleaseFailed): 1, releases(catalog.ReleaseError): 1})
-	notOwner  = over.With(used).With(electtest.Series{ended(catalog.Lost): 1, releases(catalog.ReleaseNotOwner): 1})
-	lost      = over.With(electtest.Series{ended(catalog.Lost): 1})
+	givenBack = finished.With(used).With(electtest.Series{ended(catalog.Released): 1, releases(catalog.ReleaseOK): 1})
+	failed    = finished.With(used).With(electtest.Series{ended(catalog.ReleaseFailed): 1, releases(catalog.ReleaseError): 1})
+	notOwner  = finished.With(used).With(electtest.Series{ended(catalog.Lost): 1, releases(catalog.ReleaseNotOwner): 1})
+	lost      = finished.With(electtest.Series{ended(catalog.Lost): 1})
 )
 
 func TestAReleaseCountsOnceByItsLastAnswer(t *testing.T) {

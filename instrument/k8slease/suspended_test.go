@@ -22,15 +22,15 @@ func TestALeaderThatWakesUpLateGivesTheNextOnesLeaseAway(t *testing.T) {
 		next.want(electtest.Series{of(catalog.Active): 1, of(catalog.FencingToken): 1})
 
 		h.get() // a renewal begins so when the lease has run out
-		over := electtest.Series{ended(catalog.Lost): 1, renewals(catalog.RenewalLost): 1, ended(catalog.Released): 0, releases(catalog.ReleaseOK): 0}
-		h.want(over)
+		finished := electtest.Series{ended(catalog.Lost): 1, renewals(catalog.RenewalLost): 1, ended(catalog.Released): 0, releases(catalog.ReleaseOK): 0}
+		h.want(finished)
 		h.get()
 		h.give()
 		h.lock.RecordEvent("stopped leading")
 		if got, _, err := h.cluster.lock("c").Get(t.Context()); err != nil || got.HolderIdentity != "" {
 			t.Errorf("the lease is that of %q, %v", got.HolderIdentity, err)
 		}
-		h.want(over)
+		h.want(finished)
 		next.want(electtest.Series{of(catalog.Active): 1})
 		time.Sleep(2 * retryPeriod)
 		next.want(electtest.Series{ended(catalog.Lost): 1, of(catalog.Active): 1, of(catalog.Acquired): 2})

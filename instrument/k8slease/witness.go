@@ -45,8 +45,8 @@ func lengthOf(record *resourcelock.LeaderElectionRecord) time.Duration {
 	return time.Duration(record.LeaseDurationSeconds) * time.Second
 }
 
-// look is a Get, whose answer is shown.
-func (l *ResourceLock) look(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+// readRecord is a Get, whose answer is exported.
+func (l *ResourceLock) readRecord(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := l.inner.Get(ctx)
 	switch {
 	case err == nil:
@@ -132,9 +132,9 @@ func (l *ResourceLock) join(ctx context.Context) {
 // when it has won.
 func (l *ResourceLock) gaveUpCampaign(ctx context.Context) {
 	l.mu.Lock()
-	over := l.campaign.ctx == ctx && l.held == nil && l.ending == nil
+	finished := l.campaign.ctx == ctx && l.held == nil && l.ending == nil
 	l.mu.Unlock()
-	if over {
+	if finished {
 		l.leave()
 	}
 }

@@ -36,8 +36,8 @@ func TestTermOfAKey(t *testing.T) {
 		t.Errorf("the key names %q", entry.Value())
 	}
 	first := lease.(instrument.Expirer).Expiry()
-	if left := first.Sub(asked); left < ttl || left > ttl+time.Second {
-		t.Errorf("lease ends %v after asking, want about %v", left, ttl)
+	if remaining := first.Sub(asked); remaining < ttl || remaining > ttl+time.Second {
+		t.Errorf("lease ends %v after asking, want about %v", remaining, ttl)
 	}
 	s := watch(t, lease)
 	if renewed := receive(t, s.renewed); !renewed.Expiry.After(first) || renewed.Sent.IsZero() || renewed.Granted != ttl {
@@ -180,8 +180,8 @@ func TestTermEndsWithItsKeyWhenTheServerIsGone(t *testing.T) {
 	if cause := receive(t, w.lost); !errors.Is(cause, instrument.ErrGaveUp) {
 		t.Errorf("cause %v, want ErrGaveUp", cause)
 	}
-	if left := time.Until(lease.(instrument.Expirer).Expiry()); left > ttl/10 || left < -ttl/2 {
-		t.Errorf("lost with %v of the lease left, want a tenth", left)
+	if remaining := time.Until(lease.(instrument.Expirer).Expiry()); remaining > ttl/10 || remaining < -ttl/2 {
+		t.Errorf("lost with %v of the lease left, want a tenth", remaining)
 	}
 	if len(w.failed) == 0 {
 		t.Error("no failed renewal was reported")
@@ -221,8 +221,8 @@ func TestConnectionCutForMoreThanTheLeaseIsALossBeforeItsEnd(t *testing.T) {
 	w := watch(t, lease)
 	p.Cut()
 	receive(t, w.lost)
-	if left := time.Until(lease.(instrument.Expirer).Expiry()); left < -ttl/2 {
-		t.Errorf("lost %v after the lease end", -left)
+	if remaining := time.Until(lease.(instrument.Expirer).Expiry()); remaining < -ttl/2 {
+		t.Errorf("lost %v after the lease end", -remaining)
 	}
 	next := acquire(t, NewElection(kv, "leader", "replica-2"))
 	p.Resume()

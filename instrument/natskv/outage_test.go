@@ -35,8 +35,8 @@ func held(term *instrument.Term, length time.Duration, renewals float64) electte
 	return s
 }
 
-// over is held after the term has ended by that cause.
-func over(term *instrument.Term, length time.Duration, renewals float64, cause string) electtest.Series {
+// finished is what a term exports that has ended with that cause.
+func finished(term *instrument.Term, length time.Duration, renewals float64, cause string) electtest.Series {
 	return held(term, length, renewals).With(electtest.Series{
 		"leader_active": 0, `leader_terms_ended_total{cause="` + cause + `"}`: 1, "leader_execution_duration_seconds_count": 1,
 	})
@@ -76,12 +76,12 @@ func TestATermWhoseKeyGoesIsLostAtOnce(t *testing.T) {
 			if took := time.Since(gone); took > 2*time.Second {
 				t.Errorf("told after %v", took)
 			}
-			expect.Counts(t, m, "after the loss", expect.Fresh(t), over(term, c.ttl, 0, "lost"))
+			expect.Counts(t, m, "after the loss", expect.Fresh(t), finished(term, c.ttl, 0, "lost"))
 			if err := term.Release(t.Context()); !errors.Is(err, instrument.ErrSessionLost) {
 				t.Errorf("the release returned %v", err)
 			}
 			expect.Counts(t, m, "after the release", expect.Fresh(t),
-				over(term, c.ttl, 0, "lost").With(electtest.Series{`leader_releases_total{result="not_owner"}`: 1}))
+				finished(term, c.ttl, 0, "lost").With(electtest.Series{`leader_releases_total{result="not_owner"}`: 1}))
 		})
 	}
 }
@@ -101,7 +101,7 @@ func TestAKeyThatGoesWithoutAWordIsLostByTheNextUpdate(t *testing.T) {
 		t.Fatal(err)
 	}
 	ends(t, term)
-	expect.Counts(t, m, "after the loss", expect.Fresh(t), over(term, ttl, 0, "lost").With(electtest.Series{
+	expect.Counts(t, m, "after the loss", expect.Fresh(t), finished(term, ttl, 0, "lost").With(electtest.Series{
 		`leader_renewals_total{result="lost"}`: 1, "leader_renewal_duration_seconds_count": 1,
 	}))
 }
@@ -133,7 +133,7 @@ func TestAClosedConnectionEndsItsTermsAtOnce(t *testing.T) {
 			if took := time.Since(closed); took > 2*time.Second {
 				t.Errorf("the term ended after %v", took)
 			}
-			expect.Counts(t, m, "after the connection was closed", expect.Fresh(t), over(term, c.ttl, 0, "canceled"))
+			expect.Counts(t, m, "after the connection was closed", expect.Fresh(t), finished(term, c.ttl, 0, "canceled"))
 		})
 	}
 }
@@ -225,7 +225,7 @@ func TestAReleaseWithoutAnAnswerFailsAndIsMadeInTheBackground(t *testing.T) {
 			if took := time.Since(asked); took > prompt {
 				t.Errorf("the release returned after %v", took)
 			}
-			failed := over(term, ttl, 0, "release_failed").With(electtest.Series{`leader_releases_total{result="error"}`: 1})
+			failed := finished(term, ttl, 0, "release_failed").With(electtest.Series{`leader_releases_total{result="error"}`: 1})
 			if ttl > 0 {
 				failed["leader_lease_usage_ratio_count"] = 1
 			}
@@ -260,7 +260,7 @@ func TestUpdatesWithoutAnAnswerAreNoLoss(t *testing.T) {
 	if late < 1 {
 		t.Errorf("%v updates timed out", late)
 	}
-	expect.Counts(t, m, "after the elector gave up", expect.Fresh(t, instrument.Hold()), over(term, ttl, ok, "gave_up").With(electtest.Series{
+	expect.Counts(t, m, "after the elector gave up", expect.Fresh(t, instrument.Hold()), finished(term, ttl, ok, "gave_up").With(electtest.Series{
 		`leader_renewals_total{result="timeout"}`: late, "leader_renewal_duration_seconds_count": ok + late,
 	}))
 }

@@ -63,13 +63,13 @@ func (w *withdrawals) add(value []byte, deleted func()) (done <-chan struct{}) {
 }
 
 func (w *withdrawals) run() {
-	for w.look() {
+	for w.withdraw() {
 		time.Sleep(retryAfter)
 	}
 }
 
-// look asks once, and reports whether something is left to look for.
-func (w *withdrawals) look() (more bool) {
+// withdraw reads the key once, deletes it if it is ours, and reports whether something is left to delete.
+func (w *withdrawals) withdraw() (more bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), discardTimeout)
 	defer cancel()
 	entry, err := w.store.get(ctx, w.key)

@@ -26,15 +26,15 @@ func (w *witness) sees(entry jetstream.KeyValueEntry, open, current bool) {
 	switch {
 	case !open:
 		w.snapshot = false
-		w.tell(instrument.BackendView{})
+		w.notify(instrument.BackendView{})
 	case entry == nil:
 		w.snapshot = true
 		if !current {
-			w.tell(instrument.BackendView{State: instrument.BackendVacant})
+			w.notify(instrument.BackendView{State: instrument.BackendVacant})
 		}
 	case entry.Operation() != jetstream.KeyValuePut:
 		w.term = ""
-		w.tell(instrument.BackendView{State: instrument.BackendVacant})
+		w.notify(instrument.BackendView{State: instrument.BackendVacant})
 	default:
 		w.holds(string(entry.Value()), entry.Revision())
 	}
@@ -56,7 +56,7 @@ func (w *witness) holds(value string, revision uint64) {
 		}
 		w.term = term
 	}
-	w.tell(w.held(holder, w.began))
+	w.notify(w.held(holder, w.began))
 }
 
 func (w *witness) held(holder string, began uint64) instrument.BackendView {
@@ -70,11 +70,11 @@ func (w *witness) held(holder string, began uint64) instrument.BackendView {
 // wins is the end of the wait, which a watch that was not opened yet had no part in.
 func (w *witness) wins(holder string, revision uint64) {
 	if w.watching {
-		w.tell(w.held(holder, revision))
+		w.notify(w.held(holder, revision))
 	}
 }
 
-func (w *witness) tell(v instrument.BackendView) {
+func (w *witness) notify(v instrument.BackendView) {
 	w.watching = true
 	w.election.ObserveBackend(v)
 }

@@ -80,9 +80,9 @@ func (l *locker) closed() bool {
 	return err != nil && !errors.Is(err, context.Canceled)
 }
 
-// sight is the record that attempts have found, and since when. It is safe for
+// lastSeen is the record that attempts have found, and since when. It is safe for
 // concurrent use.
-type sight struct {
+type lastSeen struct {
 	mu      sync.Mutex
 	version int64
 	since   time.Time // zero: none was seen
@@ -90,7 +90,7 @@ type sight struct {
 
 // unchanged notes the record and reports whether it has been the same for
 // longer than a lease.
-func (s *sight) unchanged(version int64, lease time.Duration) bool {
+func (s *lastSeen) unchanged(version int64, lease time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.since.IsZero() || s.version != version {
@@ -99,7 +99,7 @@ func (s *sight) unchanged(version int64, lease time.Duration) bool {
 	return time.Since(s.since) > lease
 }
 
-func (s *sight) forget() {
+func (s *lastSeen) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.since = time.Time{}

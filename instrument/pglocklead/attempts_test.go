@@ -165,8 +165,8 @@ func TestTheLockOfAHolderThatDiedIsTakenOver(t *testing.T) {
 					if after := time.Since(began); after < c.from || after > c.until {
 						t.Errorf("won after %v, want %v to %v", after, c.from, c.until)
 					}
-					if left := time.Until(l.(instrument.Expirer).Expiry()); left != lease {
-						t.Errorf("the lease runs for %v, want %v", left, lease)
+					if timeLeft := time.Until(l.(instrument.Expirer).Expiry()); timeLeft != lease {
+						t.Errorf("the lease runs for %v, want %v", timeLeft, lease)
 					}
 					if err := l.Release(t.Context()); err != nil {
 						t.Error(err)

@@ -116,15 +116,15 @@ func (x *table) mute() (speak func()) {
 }
 
 // remaining is what is left of a lease, and whether the lock is held.
-func (x *table) remaining(name string) (left time.Duration, held bool) {
+func (x *table) remaining(name string) (timeLeft time.Duration, held bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	r := x.rows[name]
 	if r == nil || r.version == nil {
 		return 0, false
 	}
-	left = time.Until(r.written.Add(lease))
-	return left, left > 0
+	timeLeft = time.Until(r.written.Add(lease))
+	return timeLeft, timeLeft > 0
 }
 
 func (x *table) Connect(context.Context) (driver.Conn, error) { return connection{x}, nil }

@@ -40,7 +40,7 @@ func (h *holding) Beat(ctx context.Context) (sent time.Time, err error) {
 	if broken := h.broken.Load(); broken != nil {
 		return sent, fmt.Errorf("%w: %w", errGaveUp, *broken)
 	}
-	if err := h.look(ctx); err != nil {
+	if err := h.readRecord(ctx); err != nil {
 		return sent, err
 	}
 	sent = time.Now()
@@ -66,9 +66,9 @@ func (h *holding) Ends(error) error {
 	return errGaveUp
 }
 
-// look reports whether a heartbeat is likely to be answered. A record that is
+// readRecord reports whether a heartbeat is likely to be answered. A record that is
 // gone is left to the heartbeat.
-func (h *holding) look(ctx context.Context) error {
+func (h *holding) readRecord(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, h.l.lease/3)
 	defer cancel()
 	_, err := h.l.client.GetContext(limited, h.l.name)
@@ -102,7 +102,7 @@ func (h *holding) Release(ctx context.Context) error {
 // broke since its last use shows with the next request, and a pool keeps two.
 func (h *holding) reachable(ctx context.Context) bool {
 	for range 2 {
-		if h.look(ctx) == nil {
+		if h.readRecord(ctx) == nil {
 			return true
 		}
 	}

@@ -266,9 +266,9 @@ func TestTheLibrarysTrapsAreThere(t *testing.T) {
 	if got, want := beside.RecordVersionNumber(), holder.RecordVersionNumber(); got != want {
 		t.Errorf("its version is %d and the record's %d: tries can no longer tell a holder that died", got, want)
 	}
-	over, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	first := client.SendHeartbeat(over, holder)
+	first := client.SendHeartbeat(canceled, holder)
 	if second := client.SendHeartbeat(t.Context(), holder); first == nil || !errors.Is(second, pglock.ErrLockAlreadyReleased) {
 		t.Errorf("a heartbeat that was cut short: %v; the next: %v: the library does not give the lock up any more", first, second)
 	}

@@ -41,7 +41,7 @@ type locker struct {
 	lease  time.Duration
 	opts   []pglock.LockOption
 	tries  bool
-	last   sight
+	last   lastSeen
 }
 
 // Format writes what it is for every verb, and keeps the name of the lock from

@@ -48,11 +48,11 @@ func Unknown(err error) Outcome {
 // the election if it is over. Poll
 // returns nil when ctx is done, and at once an error for arguments that make
 // no sense.
-func Poll(ctx context.Context, e *instrument.Election, every time.Duration, look func(context.Context) Outcome) error {
+func Poll(ctx context.Context, e *instrument.Election, every time.Duration, read func(context.Context) Outcome) error {
 	switch {
 	case every <= 0:
 		return fmt.Errorf("leaderscope: poll: interval is %v, want more than 0", every)
-	case look == nil:
+	case read == nil:
 		return errors.New("leaderscope: poll: the function that looks is nil")
 	}
 	if ctx == nil {
@@ -63,7 +63,7 @@ func Poll(ctx context.Context, e *instrument.Election, every time.Duration, look
 	}
 	tick := time.Tick(every)
 	for ctx.Err() == nil {
-		lookOnce(ctx, e, every, look)
+		lookOnce(ctx, e, every, read)
 		select {
 		case <-ctx.Done():
 		case <-tick:
@@ -72,10 +72,10 @@ func Poll(ctx context.Context, e *instrument.Election, every time.Duration, look
 	return nil
 }
 
-func lookOnce(ctx context.Context, e *instrument.Election, within time.Duration, look func(context.Context) Outcome) {
+func lookOnce(ctx context.Context, e *instrument.Election, within time.Duration, read func(context.Context) Outcome) {
 	looking, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	seen := look(looking)
+	seen := read(looking)
 	if seen.record != nil && ctx.Err() == nil { // an outcome of a stop is none
 		seen.record(e)
 	}

@@ -57,10 +57,10 @@ func TestLooks(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		name  string
-		looks []func(context.Context) poll.Outcome // one each 5 s
-		want  electtest.Series                     // 1 s after the last
-		left  time.Duration                        // of the lease; 0 is none
+		name      string
+		polls     []func(context.Context) poll.Outcome // one each 5 s
+		want      electtest.Series                     // 1 s after the last
+		remaining time.Duration                        // of the lease; 0 is none
 	}{
 		{"the zero outcome changes nothing", []func(context.Context) poll.Outcome{outcome(poll.Outcome{})}, nil, 0},
 		{"an unknown without a reason changes nothing", []func(context.Context) poll.Outcome{outcome(poll.Unknown(nil))}, nil, 0},
@@ -86,22 +86,22 @@ func TestLooks(t *testing.T) {
 			m := expect.Middleware(t)
 			e := m.Election(expect.Lock, options...)
 			ctx, stop := context.WithCancel(t.Context())
-			looks, done := 0, make(chan error, 1)
+			polls, done := 0, make(chan error, 1)
 			go func() {
 				done <- poll.Poll(ctx, e, 5*s, func(ctx context.Context) poll.Outcome {
-					looks++
-					return c.looks[looks-1](ctx)
+					polls++
+					return c.polls[polls-1](ctx)
 				})
 			}()
-			time.Sleep(time.Duration(len(c.looks)-1)*5*s + s)
+			time.Sleep(time.Duration(len(c.polls)-1)*5*s + s)
 			want := expect.Fresh(t, options...).With(c.want)
-			if c.left > 0 {
-				want = want.With(expiresIn(c.left))
+			if c.remaining > 0 {
+				want = want.With(expiresIn(c.remaining))
 			}
 			expect.Whole(t, m, "after the last look", want)
 			stop()
-			if err := <-done; err != nil || looks != len(c.looks) {
-				t.Errorf("%d looks, %v", looks, err)
+			if err := <-done; err != nil || polls != len(c.polls) {
+				t.Errorf("%d looks, %v", polls, err)
 			}
 		})
 	}
@@ -123,7 +123,7 @@ func TestArgumentsThatMakeNoSense(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		every time.Duration
-		look  func(context.Context) poll.Outcome
+		read  func(context.Context) poll.Outcome
 		want  string
 	}{
 		{"no interval", 0, leads, "interval is 0s, want more than 0"},
@@ -131,9 +131,9 @@ func TestArgumentsThatMakeNoSense(t *testing.T) {
 		{"no look", s, nil, "the function that looks is nil"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			over, end := context.WithCancel(t.Context())
+			ended, end := context.WithCancel(t.Context())
 			end() // so that arguments that make sense are answered as well
-			err := poll.Poll(over, nil, c.every, c.look)
+			err := poll.Poll(ended, nil, c.every, c.read)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v", err)
 			}
@@ -145,16 +145,16 @@ func TestEveryIntervalAboveZeroMakesSense(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		var looks []time.Duration
+		var polls []time.Duration
 		begun := time.Now()
 		err := poll.Poll(ctx, expect.Middleware(t).Election(expect.Lock), 1, func(context.Context) poll.Outcome {
-			if looks = append(looks, time.Since(begun)); len(looks) == 2 {
+			if polls = append(polls, time.Since(begun)); len(polls) == 2 {
 				stop()
 			}
 			return poll.Outcome{}
 		})
-		if want := []time.Duration{0, 1}; err != nil || !slices.Equal(looks, want) {
-			t.Errorf("looked after %v, error %v", looks, err)
+		if want := []time.Duration{0, 1}; err != nil || !slices.Equal(polls, want) {
+			t.Errorf("looked after %v, error %v", polls, err)
 		}
 	})
 }
@@ -163,26 +163,26 @@ func TestTheContextOfALookEndsWithIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), s)
 		defer stop()
-		var look context.Context
+		var read context.Context
 		err := poll.Poll(ctx, expect.Middleware(t).Election(expect.Lock), 5*s, func(ctx context.Context) poll.Outcome {
-			look = ctx
+			read = ctx
 			context.AfterFunc(ctx, stop)
 			return poll.Outcome{}
 		})
-		if err != nil || context.Cause(look) != context.Canceled || ctx.Err() != context.Canceled {
-			t.Errorf("error %v; the look ended with %v, and the poll with %v", err, context.Cause(look), ctx.Err())
+		if err != nil || context.Cause(read) != context.Canceled || ctx.Err() != context.Canceled {
+			t.Errorf("error %v; the look ended with %v, and the poll with %v", err, context.Cause(read), ctx.Err())
 		}
 	})
 }
 
 func TestANilContextDoesNotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		looks, done := 0, make(chan struct{})
+		polls, done := 0, make(chan struct{})
 		go func() {
 			defer close(done)
 			var none context.Context
 			_ = poll.Poll(none, expect.Middleware(t).Election(expect.Lock), 5*s, func(ctx context.Context) poll.Outcome {
-				if looks++; looks == 3 {
+				if polls++; polls == 3 {
 					runtime.Goexit()
 				}
 				return poll.Outcome{}
@@ -190,8 +190,8 @@ func TestANilContextDoesNotEnd(t *testing.T) {
 		}()
 		begun := time.Now()
 		<-done
-		if looks != 3 || time.Since(begun) != 10*s {
-			t.Errorf("%d looks in %v", looks, time.Since(begun))
+		if polls != 3 || time.Since(begun) != 10*s {
+			t.Errorf("%d looks in %v", polls, time.Since(begun))
 		}
 	})
 }

@@ -219,8 +219,8 @@ func TestWhatAnUnansweredRequestWonIsGivenBack(t *testing.T) {
 				t.Error("the request did not win")
 			}
 			time.Sleep(c.free)
-			if left, there := r.remaining(key); there {
-				t.Errorf("no replica holds the lock, and it lives for %v more", left)
+			if timeLeft, there := r.remaining(key); there {
+				t.Errorf("no replica holds the lock, and it lives for %v more", timeLeft)
 			}
 		})
 	}
@@ -243,8 +243,8 @@ func TestARequestThatArrivesLateIsWithdrawn(t *testing.T) {
 			t.Fatal("the request has not arrived")
 		}
 		time.Sleep(2 * s)
-		if left, there := r.remaining(key); there {
-			t.Errorf("no replica holds the lock, and it lives for %v more", left)
+		if timeLeft, there := r.remaining(key); there {
+			t.Errorf("no replica holds the lock, and it lives for %v more", timeLeft)
 		}
 	})
 }
@@ -266,16 +266,16 @@ func TestTheCallerCancelsInTheInstantOfWinning(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if left, there := r.remaining(key); there {
-			t.Errorf("no replica holds the lock, and it lives for %v more", left)
+		if timeLeft, there := r.remaining(key); there {
+			t.Errorf("no replica holds the lock, and it lives for %v more", timeLeft)
 		}
 	})
 }
 
 // unix is when Redis drops the key, in seconds of Unix time.
 func unix(r *server, key string) float64 {
-	left, _ := r.remaining(key)
-	return float64(time.Now().Add(left).UnixNano()) / 1e9
+	timeLeft, _ := r.remaining(key)
+	return float64(time.Now().Add(timeLeft).UnixNano()) / 1e9
 }
 
 func TestClassification(t *testing.T) {

@@ -39,11 +39,11 @@ func TestConformanceOfAServer(t *testing.T) {
 			}
 		}
 		suite.Remaining = func(t testing.TB, lock string) (time.Duration, bool) {
-			left, err := admin.PTTL(t.Context(), lock).Result()
+			timeLeft, err := admin.PTTL(t.Context(), lock).Result()
 			if err != nil {
 				t.Fatal(err)
 			}
-			return left + time.Millisecond, left > 0
+			return timeLeft + time.Millisecond, timeLeft > 0
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

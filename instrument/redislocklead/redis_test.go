@@ -92,7 +92,7 @@ func (r *server) pexpire(key string, ttl time.Duration) {
 }
 
 // remaining is how long the key lives.
-func (r *server) remaining(key string) (left time.Duration, there bool) {
+func (r *server) remaining(key string) (timeLeft time.Duration, there bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e, there := r.get(key)

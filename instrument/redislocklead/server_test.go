@@ -251,9 +251,9 @@ func shortened(a *attacked) {
 		a.Errorf("renew: %v", err)
 	}
 	end, known := term.Expiry()
-	left, err := a.near.PTTL(a.Context(), a.key).Result()
-	if ends := time.Until(end); !known || err != nil || left < 50*time.Second || ends > left+50*time.Millisecond {
-		a.Errorf("%v left there, %v here, known: %v; %v", left, ends, known, err)
+	timeLeft, err := a.near.PTTL(a.Context(), a.key).Result()
+	if ends := time.Until(end); !known || err != nil || timeLeft < 50*time.Second || ends > timeLeft+50*time.Millisecond {
+		a.Errorf("%v left there, %v here, known: %v; %v", timeLeft, ends, known, err)
 	}
 	if err := a.near.PExpire(a.Context(), a.key, time.Millisecond).Err(); err != nil {
 		a.Fatal(err)

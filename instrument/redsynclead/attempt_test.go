@@ -181,8 +181,8 @@ func TestWhatAnUnansweredRequestWonIsGivenBack(t *testing.T) {
 				}
 				time.Sleep(c.free)
 				for _, n := range all {
-					if left, there := (nodes{n}).remaining(key); there {
-						t.Errorf("no replica holds the lock, and it lives for %v more", left)
+					if timeLeft, there := (nodes{n}).remaining(key); there {
+						t.Errorf("no replica holds the lock, and it lives for %v more", timeLeft)
 					}
 				}
 			})
@@ -321,8 +321,8 @@ func TestTheCallerCancelsInTheInstantOfWinning(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if left, there := all.remaining(key); there {
-				t.Errorf("no replica holds the lock, and it lives for %v more", left)
+			if timeLeft, there := all.remaining(key); there {
+				t.Errorf("no replica holds the lock, and it lives for %v more", timeLeft)
 			}
 		})
 	}

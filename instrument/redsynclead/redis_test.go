@@ -122,7 +122,7 @@ func (all nodes) pexpire(key string, ttl time.Duration) {
 }
 
 // remaining is how long the key lives on the first node.
-func (all nodes) remaining(key string) (left time.Duration, there bool) {
+func (all nodes) remaining(key string) (timeLeft time.Duration, there bool) {
 	n := all[0]
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -234,9 +234,9 @@ func shortened(a *attacked) {
 	good(a.T, a.near.PExpire(a.Context(), a.key, 10*time.Second).Err())
 	good(a.T, term.Renew(a.Context()))
 	end, known := term.Expiry()
-	left, err := a.near.PTTL(a.Context(), a.key).Result()
-	if ends := time.Until(end); !known || err != nil || left < 50*time.Second || ends > left {
-		a.Errorf("%v left there, %v here, known: %v; %v", left, ends, known, err)
+	timeLeft, err := a.near.PTTL(a.Context(), a.key).Result()
+	if ends := time.Until(end); !known || err != nil || timeLeft < 50*time.Second || ends > timeLeft {
+		a.Errorf("%v left there, %v here, known: %v; %v", timeLeft, ends, known, err)
 	}
 	good(a.T, a.near.PExpire(a.Context(), a.key, time.Millisecond).Err())
 	a.freed(patience)

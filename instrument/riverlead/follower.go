@@ -25,19 +25,19 @@ type follower struct {
 	end time.Time          // of the lease in row
 }
 
-func (f *follower) look(ctx context.Context) poll.Outcome {
+func (f *follower) pollRow(ctx context.Context) poll.Outcome {
 	asked := time.Now()
-	row, left, err := f.read(ctx)
+	row, remaining, err := f.read(ctx)
 	took := time.Since(asked)
 	switch {
 	case err != nil:
 		return poll.Unknown(err)
-	case row.LeaderID != f.id || left <= 0:
+	case row.LeaderID != f.id || remaining <= 0:
 		return poll.NotLeading(nil)
 	case !f.row.ElectedAt.IsZero() && !f.row.ElectedAt.Equal(row.ElectedAt):
 		f.e.ObserveNotLeading(nil) // elected again since
 	}
-	f.end = f.endOf(row, left, asked, took)
+	f.end = f.endOf(row, remaining, asked, took)
 	f.row = row
 	return poll.Leading(instrument.Leadership{Expiry: f.end, Asked: asked, Granted: f.lease})
 }
@@ -46,8 +46,8 @@ func (f *follower) look(ctx context.Context) poll.Outcome {
 // took. A row that did not change has the end that was computed first, unless
 // the database's clock has jumped ahead meanwhile: what a look takes is no
 // renewal.
-func (f *follower) endOf(row riverdriver.Leader, left time.Duration, asked time.Time, took time.Duration) time.Time {
-	end := asked.Add(left)
+func (f *follower) endOf(row riverdriver.Leader, remaining time.Duration, asked time.Time, took time.Duration) time.Time {
+	end := asked.Add(remaining)
 	if row.ExpiresAt.Equal(f.row.ExpiresAt) && !end.Before(f.end.Add(-took-time.Second)) {
 		return f.end
 	}
@@ -69,7 +69,7 @@ func (f *follower) lastLook(ctx context.Context) {
 
 // read returns River's row and how long its lease runs, on the clock that wrote
 // it; the zero row when no client leads.
-func (f *follower) read(ctx context.Context) (row riverdriver.Leader, left time.Duration, err error) {
+func (f *follower) read(ctx context.Context) (row riverdriver.Leader, remaining time.Duration, err error) {
 	var now time.Time
 	if err := f.database.QueryRow(ctx, "SELECT now()").Scan(&now); err != nil {
 		return row, 0, failed(err)

@@ -89,7 +89,7 @@ func (f *follower) follow(ctx context.Context, stopped <-chan struct{}) {
 		case <-ctx.Done():
 		}
 	}()
-	_ = poll.Poll(running, f.e, f.every, f.look) // its arguments make sense
+	_ = poll.Poll(running, f.e, f.every, f.pollRow) // its arguments make sense
 	if ctx.Err() == nil {
 		f.lastLook(ctx)
 	}

@@ -45,7 +45,7 @@ func won(t *testing.T) electtest.Series {
 	})
 }
 
-func left(d time.Duration) electtest.Series {
+func remaining(d time.Duration) electtest.Series {
 	return electtest.Series{
 		"leader_lease_headroom_seconds":         d.Seconds(),
 		"leader_lease_expiry_timestamp_seconds": float64(time.Now().Add(d).UnixNano()) / 1e9,
@@ -92,7 +92,7 @@ func TestARow(t *testing.T) {
 				}
 			}, 19 * s,
 			func(t *testing.T) electtest.Series {
-				return won(t).With(renewed(3, 4.0/15+5.0/15+5.0/15)).With(left(7 * s))
+				return won(t).With(renewed(3, 4.0/15+5.0/15+5.0/15)).With(remaining(7 * s))
 			},
 		},
 		{
@@ -102,37 +102,37 @@ func TestARow(t *testing.T) {
 				time.AfterFunc(s, x.renew)
 			},
 			func(*table) {}, 9 * s,
-			func(t *testing.T) electtest.Series { return won(t).With(renewed(1, 2.0/15)).With(left(7 * s)) },
+			func(t *testing.T) electtest.Series { return won(t).With(renewed(1, 2.0/15)).With(remaining(7 * s)) },
 		},
 		{
 			"the way to the server varies, and that is no renewal, and the length of the lease stays",
 			func(x *table) { x.elect("me"); x.change(func(x *table) { x.scramble = 3 }) }, func(*table) {}, 13 * s,
-			func(t *testing.T) electtest.Series { return won(t).With(left(2*s - ms)) },
+			func(t *testing.T) electtest.Series { return won(t).With(remaining(2*s - ms)) },
 		},
 		{
 			"a slow look is no renewal either, nor the fast one after it",
 			func(x *table) { x.elect("me"); x.change(func(x *table) { x.way = 900 * ms }) },
 			func(x *table) { x.change(func(x *table) { x.way = 0 }) }, 9 * s,
-			func(t *testing.T) electtest.Series { return won(t).With(left(5550 * ms)) },
+			func(t *testing.T) electtest.Series { return won(t).With(remaining(5550 * ms)) },
 		},
 		{
 			"the server's clock is an hour ahead", func(x *table) { x.change(func(x *table) { x.ahead = time.Hour }); x.elect("me") },
-			func(*table) {}, 9 * s, func(t *testing.T) electtest.Series { return won(t).With(left(6 * s)) },
+			func(*table) {}, 9 * s, func(t *testing.T) electtest.Series { return won(t).With(remaining(6 * s)) },
 		},
 		{
 			"the server's clock jumps ahead, and the lease is shorter by it", func(x *table) { x.elect("me") },
 			func(x *table) { x.change(func(x *table) { x.ahead = 5 * s }) }, 9 * s,
-			func(t *testing.T) electtest.Series { return won(t).With(left(1 * s)) },
+			func(t *testing.T) electtest.Series { return won(t).With(remaining(1 * s)) },
 		},
 		{
 			"the server's clock jumps ahead by no more than a second, and nothing shows it", func(x *table) { x.elect("me") },
 			func(x *table) { x.change(func(x *table) { x.ahead = s }) }, 9 * s,
-			func(t *testing.T) electtest.Series { return won(t).With(left(6 * s)) },
+			func(t *testing.T) electtest.Series { return won(t).With(remaining(6 * s)) },
 		},
 		{
 			"the server's clock jumps ahead by more than a second", func(x *table) { x.elect("me") },
 			func(x *table) { x.change(func(x *table) { x.ahead = s + ms }) }, 9 * s,
-			func(t *testing.T) electtest.Series { return won(t).With(left(5*s - ms)) },
+			func(t *testing.T) electtest.Series { return won(t).With(remaining(5*s - ms)) },
 		},
 		{
 			"the lease ends in the instant of a look", func(x *table) { x.elect("me") },
@@ -157,7 +157,7 @@ func TestARow(t *testing.T) {
 		{
 			"this client was elected again between two looks", func(x *table) { x.elect("me") }, func(x *table) { x.elect("me") }, 9 * s,
 			func(t *testing.T) electtest.Series {
-				return won(t).With(lost(4 * s)).With(left(9 * s)).With(electtest.Series{
+				return won(t).With(lost(4 * s)).With(remaining(9 * s)).With(electtest.Series{
 					"leader_attempts_total": 2, "leader_acquired_total": 2, "leader_acquire_duration_seconds_count": 2, "leader_active": 1,
 				})
 			},
@@ -172,14 +172,14 @@ func TestARow(t *testing.T) {
 			"looks that fail leave the term, and count as failed renewals", func(x *table) { x.elect("me") },
 			func(x *table) { x.change(func(x *table) { x.err = errNoTable }) }, 9 * s,
 			func(t *testing.T) electtest.Series {
-				return won(t).With(left(6 * s)).With(electtest.Series{`leader_renewals_total{result="error"}`: 3})
+				return won(t).With(remaining(6 * s)).With(electtest.Series{`leader_renewals_total{result="error"}`: 3})
 			},
 		},
 		{
 			"looks that are not answered leave the term, which is over with its lease", func(x *table) { x.elect("me") },
 			func(x *table) { x.change(func(x *table) { x.way = time.Hour }) }, 17 * s,
 			func(t *testing.T) electtest.Series {
-				return won(t).With(left(-2 * s)).With(electtest.Series{
+				return won(t).With(remaining(-2 * s)).With(electtest.Series{
 					"leader_active": 0, `leader_renewals_total{result="timeout"}`: 6, "leader_lease_overruns_total": 1,
 				})
 			},
@@ -275,7 +275,7 @@ func TestAClientThatStops(t *testing.T) {
 		synctest.Wait()
 		close(stopped)
 		time.Sleep(s)
-		expect.Whole(t, m, "after the stop", won(t).With(left(11*s)))
+		expect.Whole(t, m, "after the stop", won(t).With(remaining(11*s)))
 	})
 }
 
@@ -330,7 +330,7 @@ func TestOptions(t *testing.T) {
 		if queries := x.asked(); len(queries) != 2 {
 			t.Errorf("%d queries within an interval, want those of one look: %q", len(queries), queries)
 		}
-		expect.Whole(t, m, "after a look", won(t).With(left(6*s)).With(electtest.Series{"leader_lease_duration_seconds": 30}))
+		expect.Whole(t, m, "after a look", won(t).With(remaining(6*s)).With(electtest.Series{"leader_lease_duration_seconds": 30}))
 		stop()
 		synctest.Wait()
 	})

@@ -85,9 +85,9 @@ func (l *locker) close() {
 func (l *locker) TryWithContext(ctx context.Context, name string) (context.Context, context.CancelFunc, error) {
 	held, err := l.try(ctx, name)
 	if err != nil {
-		over, cancel := context.WithCancel(ctx)
+		ended, cancel := context.WithCancel(ctx)
 		cancel()
-		return over, cancel, err // as the library does
+		return ended, cancel, err // as the library does
 	}
 	return held, func() { l.unlock(name, held) }, nil
 }

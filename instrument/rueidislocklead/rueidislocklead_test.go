@@ -133,8 +133,8 @@ func TestAnAttemptLeavesNothingOnTheContextOfItsCaller(t *testing.T) {
 			ctx, l := &patient{Context: t.Context(), done: make(chan struct{})}, newLocker()
 			l.breaks(f)
 			lease, err := NewTryLock(l, "free").Acquire(ctx)
-			if left := ctx.waiting.Load(); left != 0 || (err == nil) != (f == none) {
-				t.Errorf("%d functions wait for the end of the context; error %v", left, err)
+			if remaining := ctx.waiting.Load(); remaining != 0 || (err == nil) != (f == none) {
+				t.Errorf("%d functions wait for the end of the context; error %v", remaining, err)
 			}
 			if err == nil {
 				_ = lease.Release(t.Context())

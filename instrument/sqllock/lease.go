@@ -174,12 +174,12 @@ func isClosed(db *sql.DB) bool {
 // watch checks the lock until the term has ended.
 func (l *lease) watch(ctx context.Context, s instrument.Sink, db *sql.DB) {
 	tick := time.Tick(l.check)
-	look := time.Tick(min(l.check, closedEvery))
+	poll := time.Tick(min(l.check, closedEvery))
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-look:
+		case <-poll:
 			if isClosed(db) {
 				s.Lost(errClosed)
 				if l.claim() {

@@ -11,10 +11,10 @@ import (
 // session is a connection of its own and the session of the database that it
 // reached first. It is used by one goroutine at a time.
 type session struct {
-	conn *sql.Conn
-	lock Lock
-	id   int64
-	left <-chan struct{} // closed when the query that was left to itself has ended; nil without one
+	conn      *sql.Conn
+	lock      Lock
+	id        int64
+	abandoned <-chan struct{} // closed when the query that was left to itself has ended; nil without one
 }
 
 // open takes a connection out of the pool.
@@ -96,7 +96,7 @@ func (s *session) query(ctx context.Context, text string, args ...any) (int64, e
 		}
 		return r.answer.Int64, r.err
 	case <-ctx.Done():
-		s.left = ended
+		s.abandoned = ended
 		return 0, ctx.Err()
 	}
 }
@@ -104,12 +104,12 @@ func (s *session) query(ctx context.Context, text string, args ...any) (int64, e
 // discard closes the connection instead of giving it back to the pool. It does
 // not wait for a driver that still hangs in a query.
 func (s *session) discard() {
-	if s.left == nil {
+	if s.abandoned == nil {
 		s.drop()
 		return
 	}
 	go func() {
-		<-s.left
+		<-s.abandoned
 		s.drop()
 	}()
 }

@@ -45,7 +45,7 @@ func (b *borrowed) Acquire(ctx context.Context) (instrument.Lease, error) {
 		return nil, err
 	}
 	g := &givingBack{lock: b, ended: ended}
-	l, err, returned := detached(ctx, func() (*lease, error) { return b.look(ended) }, func(*lease) { _ = g.unlock() })
+	l, err, returned := detached(ctx, func() (*lease, error) { return b.readRecord(ended) }, func(*lease) { _ = g.unlock() })
 	if !returned || err != nil {
 		if returned {
 			go func() { _ = g.unlock() }() // and not hold what cannot be watched
@@ -55,7 +55,7 @@ func (b *borrowed) Acquire(ctx context.Context) (instrument.Lease, error) {
 	return l.lease(g.release), nil
 }
 
-func (b *borrowed) look(ended <-chan struct{}) (*lease, error) {
+func (b *borrowed) readRecord(ended <-chan struct{}) (*lease, error) {
 	node, err := lowest(b.conn, b.path)
 	if err != nil {
 		return nil, err

@@ -21,14 +21,14 @@ var errClosed = fmt.Errorf("zklock: connection was closed: %w", context.Canceled
 // lease is a node that holds a lock. The client keeps the session alive where
 // it is not seen; looking at the node does too, and shows that it is there.
 type lease struct {
-	conn    client
-	session *Session
-	ended   <-chan struct{}
-	changed <-chan zk.Event // of the node, one event
-	node    string
-	created int64 // zxid
-	end     time.Time
-	over    func() // called at the end of the term; nil: no caller needs it
+	conn     client
+	session  *Session
+	ended    <-chan struct{}
+	changed  <-chan zk.Event // of the node, one event
+	node     string
+	created  int64 // zxid
+	end      time.Time
+	finished func() // called at the end of the term; nil: no caller needs it
 }
 
 // watched looks at the node for the first time.
@@ -71,8 +71,8 @@ func (l *lease) lease(release func(context.Context) error) instrument.Lease {
 // changed. An answer is a renewal, also after the lease end: as long as the
 // node is there, no other holder had the lock.
 func (l *lease) watch(ctx context.Context, s instrument.Sink) {
-	if l.over != nil {
-		defer l.over()
+	if l.finished != nil {
+		defer l.finished()
 	}
 	tick := time.NewTimer(l.every())
 	changed := l.changed
@@ -94,7 +94,7 @@ func (l *lease) watch(ctx context.Context, s instrument.Sink) {
 		}
 		tick.Reset(l.every())
 		asked := time.Now()
-		err, answered := l.look(ctx)
+		err, answered := l.readRecord(ctx)
 		switch {
 		case !answered:
 		case deleted && errors.Is(err, zk.ErrConnectionClosed):
@@ -120,11 +120,11 @@ func (l *lease) every() time.Duration {
 	return lookEvery
 }
 
-// look asks in the background, since the call takes no context. answered is
+// readRecord asks in the background, since the call takes no context. answered is
 // false when the term or the session ended first. A follower answers from its
 // own copy, which may be old when it is cut off from the others: Sync goes to
 // their leader.
-func (l *lease) look(ctx context.Context) (err error, answered bool) {
+func (l *lease) readRecord(ctx context.Context) (err error, answered bool) {
 	answer := make(chan error, 1)
 	go func() { answer <- l.verify() }()
 	select {

@@ -26,8 +26,8 @@ var locks = map[string]func(*conn) instrument.Acquirer{
 	},
 }
 
-// over is what a term exports that has ended by that cause.
-func over(term *instrument.Term, cause string, renewals float64) electtest.Series {
+// finished is what a term exports that has ended with that cause.
+func finished(term *instrument.Term, cause string, renewals float64) electtest.Series {
 	token, _ := term.FencingToken()
 	return electtest.Series{
 		"leader_attempts_total": 1, "leader_acquired_total": 1, "leader_acquire_duration_seconds_count": 1,
@@ -88,7 +88,7 @@ func TestAReleaseWithoutAnAnswerFailsAndIsMadeInTheBackground(t *testing.T) {
 			if took := time.Since(asked); took > prompt {
 				t.Errorf("the release returned after %v", took)
 			}
-			failed := over(term, "release_failed", 0).With(electtest.Series{
+			failed := finished(term, "release_failed", 0).With(electtest.Series{
 				`leader_releases_total{result="error"}`: 1, "leader_lease_usage_ratio_count": 1,
 			})
 			expect.Counts(t, m, "after the release", expect.Fresh(t), failed)
@@ -123,7 +123,7 @@ func TestATermWhoseNodeGoesIsLostAtOnceAlthoughItsSessionLives(t *testing.T) {
 			if took := time.Since(gone); took > timeout/4 {
 				t.Errorf("told after %v", took)
 			}
-			lost := over(term, "lost", renewals(m))
+			lost := finished(term, "lost", renewals(m))
 			expect.Counts(t, m, "after the deletion", expect.Fresh(t), lost)
 			if err := term.Release(t.Context()); !errors.Is(err, zk.ErrNoNode) {
 				t.Errorf("the release returned %v", err)
@@ -149,7 +149,7 @@ func TestAClosedConnectionEndsItsTermsAtOnce(t *testing.T) {
 				if took := time.Since(closed); took > timeout/4 {
 					t.Errorf("told after %v", took)
 				}
-				expect.Counts(t, m, "after the connection was closed", expect.Fresh(t), over(term, "canceled", 0))
+				expect.Counts(t, m, "after the connection was closed", expect.Fresh(t), finished(term, "canceled", 0))
 			})
 		}
 	}

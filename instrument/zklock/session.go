@@ -32,7 +32,7 @@ func (s *Session) Event(e zk.Event) {
 	if e.Type != zk.EventSession {
 		return
 	}
-	s.tell(e.State)
+	s.notify(e.State)
 	if e.State != zk.StateExpired {
 		return
 	}
@@ -44,8 +44,8 @@ func (s *Session) Event(e zk.Event) {
 	s.expired = nil
 }
 
-// tell passes the state of the connection on to those that wait in a queue.
-func (s *Session) tell(state zk.State) {
+// notify passes the state of the connection on to those that wait in a queue.
+func (s *Session) notify(state zk.State) {
 	s.mu.Lock()
 	all := slices.Collect(maps.Keys(s.hears))
 	s.mu.Unlock()

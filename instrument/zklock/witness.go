@@ -42,18 +42,18 @@ func (w *witness) waitsFor(node string, stat *zk.Stat, holds bool) {
 		return
 	}
 	w.view = instrument.BackendView{State: instrument.BackendHeld, Holder: path.Base(node), Token: uint64(stat.Czxid), Counted: true}
-	w.tell(w.view)
+	w.notify(w.view)
 }
 
 // wins is the end of the wait. The identity stays until over is called.
-func (w *witness) wins(created int64) (over func()) {
+func (w *witness) wins(created int64) (finished func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.tells {
-		w.tell(instrument.BackendView{State: instrument.BackendHeld, Holder: w.own, Token: uint64(created), Counted: true})
+		w.notify(instrument.BackendView{State: instrument.BackendHeld, Holder: w.own, Token: uint64(created), Counted: true})
 	}
-	over, w.ended = w.ended, func() {}
-	return over
+	finished, w.ended = w.ended, func() {}
+	return finished
 }
 
 // connection takes the state of the connection. The client sets its watches
@@ -64,9 +64,9 @@ func (w *witness) connection(state zk.State) {
 	switch {
 	case !w.tells:
 	case state == zk.StateHasSession:
-		w.tell(w.view)
+		w.notify(w.view)
 	case state == zk.StateDisconnected, state == zk.StateExpired:
-		w.tell(instrument.BackendView{})
+		w.notify(instrument.BackendView{})
 	}
 }
 
@@ -79,7 +79,7 @@ func (w *witness) leaves() {
 	w.ended()
 }
 
-func (w *witness) tell(v instrument.BackendView) {
+func (w *witness) notify(v instrument.BackendView) {
 	w.tells = true
 	w.election.ObserveBackend(v)
 }

@@ -114,7 +114,7 @@ func (e *elector) attempt(ctx context.Context, election *instrument.Election) (i
 		c.withdraw(ended)
 		return nil, err
 	}
-	l.over = w.wins(l.created)
+	l.finished = w.wins(l.created)
 	return l.lease(func(ctx context.Context) error {
 		return released(ctx, func() error { return c.leave(ended) }, func() { c.unanswered.Store(true) })
 	}), nil

@@ -40,8 +40,8 @@ func TestTermOfANode(t *testing.T) {
 	if token, ok := lease.(instrument.Fencer).FencingToken(); !ok || token != uint64(stat.Czxid) {
 		t.Errorf("token %d, %v; want the czxid %d", token, ok, stat.Czxid)
 	}
-	if left := lease.(instrument.Expirer).Expiry().Sub(asked); left < timeout || left > timeout+time.Second {
-		t.Errorf("lease ends %v after asking, want about %v", left, timeout)
+	if remaining := lease.(instrument.Expirer).Expiry().Sub(asked); remaining < timeout || remaining > timeout+time.Second {
+		t.Errorf("lease ends %v after asking, want about %v", remaining, timeout)
 	}
 	renewed := receive(t, watch(t, lease).renewed)
 	if length := renewed.Expiry.Sub(renewed.Sent); length != timeout || renewed.Granted != timeout || lease.(instrument.Granter).LeaseDuration() != timeout {

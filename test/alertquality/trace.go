@@ -17,7 +17,7 @@ func (g *figures) traces(j judgedRule, w fleet.World, h *fleet.History) (out []s
 	if strings.ContainsAny(j.key, ",:") {
 		return nil
 	}
-	tell := func(what string, s fleet.Span) {
+	notify := func(what string, s fleet.Span) {
 		before := "nothing"
 		for _, i := range h.Incidents {
 			if i.From <= s.From {
@@ -27,11 +27,11 @@ func (g *figures) traces(j judgedRule, w fleet.World, h *fleet.History) (out []s
 		out = append(out, fmt.Sprintf("%s: %s from %s to %s after %s; %s", j.key, what, s.From.Round(time.Second), s.To.Round(time.Second), before, w))
 	}
 	for _, f := range g.wrongs {
-		tell("false", f.Span)
+		notify("false", f.Span)
 	}
 	for _, s := range g.missed {
 		if s.Length() > tracedMiss {
-			tell("missed", s)
+			notify("missed", s)
 		}
 	}
 	return out

@@ -423,16 +423,16 @@ func (c *cluster) overlap(t *testing.T) {
 	sort.Slice(terms, func(i, j int) bool { return terms[i].from.Before(terms[j].from) })
 	for i := 1; i < len(terms); i++ {
 		earlier, later := terms[i-1], terms[i]
-		over := earlier.to.Sub(later.from)
+		overlap := earlier.to.Sub(later.from)
 		if later.to.Before(earlier.to) {
 			terms[i] = earlier // it may reach into the next, too
 		}
 		switch {
-		case over <= 0:
+		case overlap <= 0:
 		case c.elector.bound, c.elector.hidden, c.elector.careless && later.from.After(c.woke) && later.from.Before(c.woke.Add(c.ttl())), c.blindAt(later.from):
-			t.Logf("two terms at once for %.2f s: %s and %s", over.Seconds(), earlier.name, later.name)
+			t.Logf("two terms at once for %.2f s: %s and %s", overlap.Seconds(), earlier.name, later.name)
 		default:
-			t.Errorf("two terms at once for %.2f s: %s and %s", over.Seconds(), earlier.name, later.name)
+			t.Errorf("two terms at once for %.2f s: %s and %s", overlap.Seconds(), earlier.name, later.name)
 		}
 	}
 	readings := 0

@@ -56,9 +56,9 @@ func (r reading) wrong() string {
 		return "invariant broken: " + r.Broken
 	}
 	end, known := r.Series[of(catalog.LeaseExpiry)]
-	over := float64(r.At.UnixNano())/1e9 - end
-	if known && r.Series[of(catalog.Active)] > 0 && over > 0.005 {
-		return fmt.Sprintf("active %.3f s after the lease end", over)
+	late := float64(r.At.UnixNano())/1e9 - end
+	if known && r.Series[of(catalog.Active)] > 0 && late > 0.005 {
+		return fmt.Sprintf("active %.3f s after the lease end", late)
 	}
 	return ""
 }

@@ -173,7 +173,7 @@ func (o order) play(t *testing.T, restart func(), service *instrument.Middleware
 
 	for _, p := range []*process{suspended, three} {
 		p.signal(t, syscall.SIGTERM)
-		await(t, "the end", func(p *process) bool { return p.count(left) == 1 }, p)
+		await(t, "the end", func(p *process) bool { return p.count(remaining) == 1 }, p)
 	}
 	for p, stale := range map[*process]int{suspended: 2, next: 0, three: 0} {
 		if n := p.count(refused); n != stale {

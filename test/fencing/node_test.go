@@ -66,10 +66,10 @@ type event struct {
 
 // Kinds of events.
 const (
-	wrote   = "wrote"
-	refused = "refused"
-	unsure  = "unsure" // it is unknown whether it was written
-	left    = "left"
+	wrote     = "wrote"
+	refused   = "refused"
+	unsure    = "unsure" // it is unknown whether it was written
+	remaining = "left"
 )
 
 // run is a leader that does not look at its lease: once it has won, it writes
@@ -102,14 +102,14 @@ func (o order) run() error {
 			return writeOn(quit, stores, offset+token, func(e event) { _ = events.Encode(e) })
 		})
 	}
-	end := event{Kind: left, Checks: map[string]float64{}}
+	end := event{Kind: remaining, Checks: map[string]float64{}}
 	for _, result := range []catalog.FencingResult{catalog.FencingAdmitted, catalog.FencingStale, catalog.FencingMissing} {
 		end.Checks[result.String()] = electtest.Read(m, leading.Label())[electtest.Of(catalog.FencingChecks, result.String())]
 	}
 	return events.Encode(end)
 }
 
-func writeOn(quit context.Context, stores []store, token uint64, tell func(event)) error {
+func writeOn(quit context.Context, stores []store, token uint64, notify func(event)) error {
 	closed := make([]bool, len(stores))
 	for open := len(stores); open > 0 && quit.Err() == nil; time.Sleep(every) {
 		for i, s := range stores {
@@ -121,13 +121,13 @@ func writeOn(quit context.Context, stores []store, token uint64, tell func(event
 			cancel()
 			switch {
 			case err == nil:
-				tell(event{Kind: wrote, Store: i, Token: token})
+				notify(event{Kind: wrote, Store: i, Token: token})
 			case errors.Is(err, fence.ErrStale):
 				closed[i] = true
 				open--
-				tell(event{Kind: refused, Store: i, Token: token})
+				notify(event{Kind: refused, Store: i, Token: token})
 			default:
-				tell(event{Kind: unsure, Store: i, Token: token})
+				notify(event{Kind: unsure, Store: i, Token: token})
 			}
 		}
 	}

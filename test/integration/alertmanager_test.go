@@ -138,7 +138,7 @@ func (p *pair) watch(t *testing.T) {
 		tick := time.NewTicker(200 * time.Millisecond)
 		defer tick.Stop()
 		for {
-			p.look()
+			p.read()
 			select {
 			case <-done:
 				return
@@ -149,7 +149,7 @@ func (p *pair) watch(t *testing.T) {
 	t.Cleanup(func() { close(done); <-stopped })
 }
 
-func (p *pair) look() {
+func (p *pair) read() {
 	var firing struct {
 		Data struct {
 			Alerts []struct {

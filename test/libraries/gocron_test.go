@@ -135,9 +135,9 @@ func TestASchedulerThatStopsWasNotRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	over, cancel := context.WithCancel(t.Context())
+	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := gocronlead.Locker(m, locker).Lock(over, "job"); err == nil {
+	if _, err := gocronlead.Locker(m, locker).Lock(ended, "job"); err == nil {
 		t.Fatal("won")
 	}
 	if r := electtest.Read(m, "job"); r[of(catalog.NotAcquired, catalog.CanceledAttempt.String())] != 1 {

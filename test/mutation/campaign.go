@@ -47,7 +47,7 @@ type campaign struct {
 	runner     *runner
 	judges     map[*pkg]*judge
 	verdicts   []verdict
-	left       int // mutants that the budget left out
+	remaining  int // mutants that the budget left out
 }
 
 // prepare makes the mutants and chooses among them. Every fault must have its
@@ -183,7 +183,7 @@ func (c *campaign) run(ctx context.Context) error {
 		if c.budget > 0 && time.Since(started) > c.budget {
 			mu.Lock()
 			defer mu.Unlock()
-			c.left++
+			c.remaining++
 			return nil
 		}
 		v, err := c.runner.try(ctx, m, c.judgesOf(m.pkg))

@@ -69,12 +69,12 @@ func (c *campaign) report(w io.Writer, all bool) (good bool) {
 			}
 		}
 	}
-	if c.left > 0 {
-		fmt.Fprintf(w, "the budget of %v left out %d mutants\n", c.budget, c.left)
+	if c.remaining > 0 {
+		fmt.Fprintf(w, "the budget of %v left out %d mutants\n", c.budget, c.remaining)
 	}
 	fmt.Fprintf(w, "score: %.1f %% of the mutants that neither timed out nor are equivalent were killed, want %d %%; seed %d\n",
 		total.score(), wanted, c.seed)
-	judged := c.left == 0 || len(c.verdicts) > 0
+	judged := c.remaining == 0 || len(c.verdicts) > 0
 	return judged && total.score() >= wanted && !slices.ContainsFunc(faults, func(v verdict) bool { return v.fate == survived })
 }
 

@@ -24,9 +24,9 @@ type locks struct {
 	m                           *instrument.Middleware
 	native, exemplared, classic bool
 
-	mu   sync.RWMutex
-	by   map[string]*observer
-	over bool
+	mu       sync.RWMutex
+	by       map[string]*observer
+	shutDown bool
 }
 
 func (l *locks) find(label string) *observer {
@@ -38,13 +38,13 @@ func (l *locks) find(label string) *observer {
 func (l *locks) ended() bool {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return l.over
+	return l.shutDown
 }
 
 func (l *locks) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.by, l.over = nil, true
+	l.by, l.shutDown = nil, true
 }
 
 // observer keeps, for one label, what the core does not: exponential buckets

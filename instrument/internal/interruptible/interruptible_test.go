@@ -82,11 +82,11 @@ func (c *tardy) Done() <-chan struct{} {
 }
 
 func TestOfAnAnswerAndTheEndOfTheContextAtOnceTheAnswerCounts(t *testing.T) {
-	over, cancel := context.WithCancel(t.Context())
+	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 64 { // a select takes either
 		synctest.Test(t, func(t *testing.T) {
-			n, err := Call(&tardy{Context: over}, slow(time.Second, 7, errBusy), func(int, error) { t.Error("it is late") })
+			n, err := Call(&tardy{Context: ended}, slow(time.Second, 7, errBusy), func(int, error) { t.Error("it is late") })
 			if n != 7 || err != errBusy {
 				t.Errorf("got %d, %v", n, err)
 			}
@@ -105,14 +105,14 @@ func TestAPanicPassesThrough(t *testing.T) {
 }
 
 func TestTheEndOfTheGoroutinePassesThrough(t *testing.T) {
-	over := make(chan bool)
+	ended := make(chan bool)
 	go func() {
 		returned := false
-		defer func() { over <- returned }()
+		defer func() { ended <- returned }()
 		_ = Do(t.Context(), func() error { runtime.Goexit(); return nil })
 		returned = true
 	}()
-	if <-over {
+	if <-ended {
 		t.Error("it returned")
 	}
 }

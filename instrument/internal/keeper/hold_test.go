@@ -189,8 +189,8 @@ func TestALockThatNoTermWatchesIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(61 * s)
-		if left := time.Until(l.(instrument.Expirer).Expiry()); left != 39*s {
-			t.Errorf("%v are left", left)
+		if remaining := time.Until(l.(instrument.Expirer).Expiry()); remaining != 39*s {
+			t.Errorf("%v are left", remaining)
 		}
 		m := expect.Middleware(t)
 		term, err := m.Election(expect.Lock).Acquire(t.Context(), electtest.Wins(l))
@@ -207,13 +207,13 @@ func TestALockThatNoTermWatchesIsKept(t *testing.T) {
 
 func TestAWinThatTookLongIsFollowedByAHeartbeat(t *testing.T) {
 	for _, c := range []struct {
-		name   string
-		took   time.Duration
-		answer func(context.Context) error
-		limit  time.Duration // of the caller
-		sent   []time.Duration
-		left   time.Duration // of the lease; 0: not won
-		given  string
+		name      string
+		took      time.Duration
+		answer    func(context.Context) error
+		limit     time.Duration // of the caller
+		sent      []time.Duration
+		remaining time.Duration // of the lease; 0: not won
+		given     string
 	}{
 		{"a tenth of the lease is not long", 6 * s, at(nil), 0, nil, 54 * s, ""},
 		{"its lease counts from the heartbeat", 7 * s, at(nil), 0, []time.Duration{7 * s}, 60 * s, ""},
@@ -229,11 +229,11 @@ func TestAWinThatTookLongIsFollowedByAHeartbeat(t *testing.T) {
 				ctx = limited
 			}
 			l, err := r.acquire(ctx, c.took)
-			if won := err == nil; won != (c.left > 0) {
+			if won := err == nil; won != (c.remaining > 0) {
 				t.Fatalf("got %v, %v", l, err)
 			} else if won {
-				if left := time.Until(l.(instrument.Expirer).Expiry()); left != c.left {
-					t.Errorf("%v are left, want %v", left, c.left)
+				if remaining := time.Until(l.(instrument.Expirer).Expiry()); remaining != c.remaining {
+					t.Errorf("%v are left, want %v", remaining, c.remaining)
 				}
 			}
 			time.Sleep(10 * s)

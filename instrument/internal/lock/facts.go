@@ -87,9 +87,9 @@ func (s *State) addTerms(f *Facts, m Moment) (ended float64) {
 		}
 		end := s.End(t)
 		if end != 0 {
-			left := end.Sub(m.Now)
-			if (!f.LeftKnown || left < f.Left) && !s.idles(t) {
-				f.Left, f.LeftKnown = left, true
+			remaining := end.Sub(m.Now)
+			if (!f.LeftKnown || remaining < f.Left) && !s.idles(t) {
+				f.Left, f.LeftKnown = remaining, true
 			}
 			if unix := m.Unix(end); f.Expiry == 0 || unix < f.Expiry {
 				f.Expiry = unix

@@ -371,8 +371,8 @@ var events = map[string]func(*lab, words){
 			l.Fatal(err)
 		}
 	},
-	"sight":       func(l *lab, w words) { l.FirstSight(l.sight(w)) },
-	"look":        func(l *lab, w words) { l.Steady(l.sight(w)) },
+	"sight":       func(l *lab, w words) { l.FirstSight(l.lastSeen(w)) },
+	"look":        func(l *lab, w words) { l.Steady(l.lastSeen(w)) },
 	"held":        func(l *lab, w words) { l.answer = append(l.answer, fmt.Sprint(l.term(w.name(0)).Held(l.now))) },
 	"idle":        func(l *lab, _ words) { l.says(l.Idle(l.now), "idle") },
 	"resume":      func(l *lab, _ words) { l.Resume() },
@@ -428,9 +428,9 @@ func win(l *lab, w words) {
 	if t.Lapsed() {
 		l.answer = append(l.answer, "at-once")
 	}
-	for _, over := range superseded {
+	for _, expired := range superseded {
 		for name, t := range l.terms {
-			if t == over {
+			if t == expired {
 				l.answer = append(l.answer, "ends-"+name)
 			}
 		}
@@ -453,26 +453,26 @@ var standings = []string{"nothing", "held", "vacant", "unwatched"}
 
 // sees looks at the backend: "sees held by=a" is a holder of that name.
 func sees(l *lab, w words) {
-	look := Look{
+	read := Look{
 		Now: l.now, Standing: Standing(slices.Index(standings, w.name(0))), Label: w.by["by"],
 		End: l.instant(w.by["end"]), Length: l.duration(w.by["length"]), Valid: l.duration(w.by["valid"]), Every: l.duration(w.by["every"]),
 	}
 	for _, r := range w.by["by"] {
-		look.Holder = look.Holder*31 + uint64(r)
+		read.Holder = read.Holder*31 + uint64(r)
 	}
 	if text := w.by["token"]; text != "" {
 		token, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
 			l.Fatal(err)
 		}
-		look.Token, look.Counted = token, true
+		read.Token, read.Counted = token, true
 	}
-	if known := l.HolderLabel(look.Holder); known != "" && known != look.Label {
-		l.Errorf("the label of %q is %q", look.Label, known)
+	if known := l.HolderLabel(read.Holder); known != "" && known != read.Label {
+		l.Errorf("the label of %q is %q", read.Label, known)
 	}
-	l.Look(look)
+	l.Look(read)
 }
 
-func (l *lab) sight(w words) Seen {
+func (l *lab) lastSeen(w words) Seen {
 	return Seen{Asked: l.instant(w.by["asked"]), Now: l.now, End: l.instant(w.by["end"]), Endless: w.has("endless"), Length: l.duration(w.by["length"])}
 }

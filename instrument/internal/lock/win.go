@@ -135,7 +135,7 @@ func wonAt(start, now, end Instant, length time.Duration) Instant {
 // supersede ends terms that a new win proves to be over: beside the new one
 // there is room for MaxLeaders less one. Those that their lease has ended go
 // first, then those that are past their end, the earliest first.
-func (s *State) supersede(now Instant) (over []*Term) {
+func (s *State) supersede(now Instant) (expired []*Term) {
 	s.Settle(now)
 	excess := 1 - max(s.Params.MaxLeaders, 1)
 	for t := s.terms; t != nil; t = t.next {
@@ -149,9 +149,9 @@ func (s *State) supersede(now Instant) (over []*Term) {
 			break
 		}
 		s.endSuperseded(t, now)
-		over = append(over, t)
+		expired = append(expired, t)
 	}
-	return over
+	return expired
 }
 
 // firstSuperseded is the term that a win is the first to prove over; nil when none

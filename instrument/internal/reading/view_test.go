@@ -11,14 +11,14 @@ import (
 )
 
 // seen is a view after some looks.
-func seen(looks ...lock.Look) lock.Sight {
+func seen(polls ...lock.Look) lock.Sight {
 	s := &lock.State{Params: &lock.Params{}}
-	for _, l := range looks {
+	for _, l := range polls {
 		s.Look(l)
 	}
-	var sight lock.Sight
-	s.AddSight(&sight, moment(100*time.Second))
-	return sight
+	var lastSeen lock.Sight
+	s.AddSight(&lastSeen, moment(100*time.Second))
+	return lastSeen
 }
 
 func TestTheBackendsViewBecomesSeries(t *testing.T) {
@@ -38,9 +38,9 @@ func TestTheBackendsViewBecomesSeries(t *testing.T) {
 		leader_backend_handover_seconds backend=k8s 1/6
 	`
 	for _, c := range []struct {
-		name  string
-		sight lock.Sight
-		want  string
+		name     string
+		lastSeen lock.Sight
+		want     string
 	}{
 		{"a holder after a gap", seen(held, vacant, next), all},
 		{"nothing is known of it but that somebody looks", seen(lock.Look{Now: at(time.Second)}), `
@@ -71,7 +71,7 @@ func TestTheBackendsViewBecomesSeries(t *testing.T) {
 		`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := &registry.Reading{Views: []registry.View{{Backend: "k8s", Sight: c.sight}}}
+			r := &registry.Reading{Views: []registry.View{{Backend: "k8s", Sight: c.lastSeen}}}
 			got := written(func(w Writer) { (&output{w: w}).views(r) })
 			if diff := cmp.Diff(want(c.want), got); diff != "" {
 				t.Error(diff)

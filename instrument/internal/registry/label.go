@@ -164,10 +164,10 @@ func (b *Label) fold(l *Lock) {
 	f.LeaseSeen, f.Lease = f.LeaseSeen || kept.LeaseSeen, max(f.Lease, kept.Lease)
 	f.Guarding.Add(&kept.Guarding)
 	if l.Viewed() {
-		var sight lock.Sight
-		l.AddSight(&sight, b.r.moment())
+		var lastSeen lock.Sight
+		l.AddSight(&lastSeen, b.r.moment())
 		l.DrainSight()
-		viewOf(&b.folded.views, l.declared.Backend).Add(&sight)
+		viewOf(&b.folded.views, l.declared.Backend).Add(&lastSeen)
 	}
 }
 

@@ -185,7 +185,7 @@ func TestNamesBeyondTheCapShareOneLabelUntilThereIsRoom(t *testing.T) {
 	f.own("p")
 	f.own("q")
 	last := family("last")
-	if _, left := f.labels["overflow"]; !left || last.LabelText() != "overflow" || len(f.labels) != 3 {
+	if _, remaining := f.labels["overflow"]; !remaining || last.LabelText() != "overflow" || len(f.labels) != 3 {
 		t.Errorf("%d labels, the last name is under %s", len(f.labels), last.LabelText())
 	}
 	if f.Forget(last); len(f.labels) != 2 {
