@@ -1,0 +1,79 @@
+// Command natskv is a service whose replicas elect a leader with NATS JetStream.
+// Replace work; its metrics are at http://127.0.0.1:8080/metrics.
+package main
+
+import (
+	"context"
+	"log"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/leaderscope/leaderscope/exporter/prom"
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/natskv"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context) error {
+	const lease = 15 * time.Second
+	conn, err := nats.Connect(nats.DefaultURL)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return err
+	}
+	bucket, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "leases", TTL: lease})
+	if err != nil {
+		return err
+	}
+	hostname, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	m, err := instrument.New()
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	if _, err := prom.Register(prometheus.DefaultRegisterer, m); err != nil {
+		return err
+	}
+	http.Handle("/metrics", promhttp.Handler())
+	go func() { log.Fatal(http.ListenAndServe("127.0.0.1:8080", nil)) }()
+
+	elector := natskv.NewElection(bucket, "reconciler", hostname)
+	leading := m.Election("reconciler", instrument.Hold(), instrument.LeaseDuration(lease), instrument.Backend("nats"))
+	for ctx.Err() == nil {
+		if err := leading.Run(ctx, elector, work); err != nil && ctx.Err() == nil {
+			log.Println("no longer the leader:", err)
+			time.Sleep(time.Second) // or a backoff, while the backend is unavailable
+		}
+	}
+	return nil
+}
+
+// work runs while this replica leads. ctx ends with the term and at shutdown;
+// the lock is released when work returns.
+func work(ctx context.Context, _ *instrument.Term) error {
+	log.Println("leading")
+	<-ctx.Done()
+	return nil
+}

@@ -1,0 +1,69 @@
+// Command sqllock is a service of which one replica at a time writes a report,
+// under a lock of PostgreSQL (pg_advisory_lock). Replace write; its metrics are at
+// http://127.0.0.1:8080/metrics.
+package main
+
+import (
+	"context"
+	"database/sql"
+	"log"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/leaderscope/leaderscope/exporter/prom"
+	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/sqllock"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context) error {
+	db, err := sql.Open("pgx", "postgres://127.0.0.1/app")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	m, err := instrument.New()
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	if _, err := prom.Register(prometheus.DefaultRegisterer, m); err != nil {
+		return err
+	}
+	http.Handle("/metrics", promhttp.Handler())
+	go func() { log.Fatal(http.ListenAndServe("127.0.0.1:8080", nil)) }()
+
+	lock := sqllock.NewLock(db, sqllock.PostgresTry(42), 10*time.Second) // or sqllock.MariaDBTry("hourly-report")
+	report := m.Election("hourly-report", instrument.ExpectEvery(time.Hour), instrument.Backend("postgres"))
+	for hourly := time.Tick(time.Hour); ; {
+		if err := report.Run(ctx, lock, write); err != nil {
+			log.Println("the report did not run here:", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-hourly:
+		}
+	}
+}
+
+// write runs under the lock. ctx ends when the lock is lost and at shutdown. The
+// lock excludes only concurrent runs: check first whether the report exists.
+func write(ctx context.Context, _ *instrument.Term) error {
+	log.Println("writing the report")
+	return ctx.Err()
+}
