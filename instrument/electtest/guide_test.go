@@ -10,20 +10,6 @@ import (
 
 var quoted = regexp.MustCompile("(?s)<!-- from (\\S+) -->\n```go\n(.*?)```")
 
-func TestTheGuideQuotesCodeThatIsTested(t *testing.T) {
-	const root = "../.."
-	guide := read(t, root, "docs/adapters.md")
-	quotes := quoted.FindAllStringSubmatch(guide, -1)
-	if len(quotes) == 0 {
-		t.Fatal("the guide quotes nothing")
-	}
-	for _, q := range quotes {
-		if !strings.Contains(read(t, root, q[1]), q[2]) {
-			t.Errorf("%s has no such lines:\n%s", q[1], q[2])
-		}
-	}
-}
-
 func TestTheTemplateOfAnAdapterIsShort(t *testing.T) {
 	guide := read(t, "../..", "docs/adapters.md")
 	template := quoted.FindStringSubmatch(guide)

@@ -27,11 +27,12 @@ func decoded(document []byte) (metav1.Object, error) {
 		return nil, err
 	}
 	object, known := map[string]metav1.Object{
-		"v1 Namespace": &corev1.Namespace{}, "v1 ServiceAccount": &corev1.ServiceAccount{}, "v1 ConfigMap": &corev1.ConfigMap{},
+		"v1 Namespace": &corev1.Namespace{}, "v1 ServiceAccount": &corev1.ServiceAccount{}, "v1 ConfigMap": &corev1.ConfigMap{}, "v1 Service": &corev1.Service{},
 		"rbac.authorization.k8s.io/v1 ClusterRole": &rbacv1.ClusterRole{}, "rbac.authorization.k8s.io/v1 ClusterRoleBinding": &rbacv1.ClusterRoleBinding{},
 		"rbac.authorization.k8s.io/v1 Role": &rbacv1.Role{}, "rbac.authorization.k8s.io/v1 RoleBinding": &rbacv1.RoleBinding{},
 		"apps/v1 Deployment":                      &appsv1.Deployment{},
 		"monitoring.coreos.com/v1 PodMonitor":     &monitoring.PodMonitor{},
+		"monitoring.coreos.com/v1 ServiceMonitor": &monitoring.ServiceMonitor{},
 		"monitoring.coreos.com/v1 PrometheusRule": &monitoring.PrometheusRule{},
 	}[kind.APIVersion+" "+kind.Kind]
 	if !known {
@@ -76,6 +77,7 @@ func schemas(t *testing.T) string {
 	for file, kind := range map[string]kyaml.TypeMeta{
 		"namespace-v1":               {APIVersion: "v1", Kind: "Namespace"},
 		"serviceaccount-v1":          {APIVersion: "v1", Kind: "ServiceAccount"},
+		"service-v1":                 {APIVersion: "v1", Kind: "Service"},
 		"configmap-v1":               {APIVersion: "v1", Kind: "ConfigMap"},
 		"deployment-apps-v1":         {APIVersion: "apps/v1", Kind: "Deployment"},
 		"role-rbac-v1":               {APIVersion: "rbac.authorization.k8s.io/v1", Kind: "Role"},
@@ -97,7 +99,7 @@ func schemas(t *testing.T) string {
 func conformist(t *testing.T) validator.Validator {
 	t.Helper()
 	v, err := validator.New([]string{schemas(t) + "/{{ .ResourceKind }}{{ .KindSuffix }}.json"}, validator.Opts{
-		Strict: true, SkipKinds: map[string]struct{}{"PodMonitor": {}, "PrometheusRule": {}},
+		Strict: true, SkipKinds: map[string]struct{}{"PodMonitor": {}, "ServiceMonitor": {}, "PrometheusRule": {}},
 	})
 	if err != nil {
 		t.Fatal(err)
