@@ -37,7 +37,7 @@ var starts = map[*catalog.Metric]string{
 	catalog.FencingTokenRegressions: inTheLastHour() + " > 0",
 	catalog.FencingChecks:           inTheLastHour("result"),
 	catalog.FencingHighestToken:     newest("max"),
-	catalog.ElectorInfo:             "max by (lock_name) (" + catalog.Active.Name() + ") * on (lock_name) group_left (family, backend) max by (lock_name, family, backend) (NAME)",
+	catalog.ElectorInfo:             "max by (lock_name, family, backend) (NAME) * on (lock_name) group_left () max by (lock_name) (" + catalog.Active.Name() + ")",
 	catalog.IdentityInfo:            "max by (lock_name, holder) (" + catalog.BackendHolderInfo.Name() + ") unless on (lock_name, holder) max by (lock_name, holder) (NAME)",
 	catalog.BackendHeld:             "max by (lock_name, backend) (NAME)",
 	catalog.BackendHolderInfo:       "max by (lock_name, backend, holder) (NAME)",
