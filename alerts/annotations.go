@@ -39,7 +39,7 @@ func (b builder) annotations(d draft) map[string]string {
 		labels = slices.DeleteFunc(slices.Clone(labels), func(l string) bool { return l == "job" })
 	}
 	if uid != "" {
-		// A path means nothing to the reader of a mail.
+		// A relative path cannot be opened from an e-mail.
 		if b.DashboardBaseURL != "" {
 			a["dashboard_url"] = b.dashboardURL(uid, labels)
 		}
@@ -50,11 +50,11 @@ func (b builder) annotations(d draft) map[string]string {
 	return a
 }
 
-// dashboardURL links to a panel with the alert's labels chosen.
+// dashboardURL links to a panel with the alert's labels selected.
 func (b builder) dashboardURL(uid string, labels []string) string {
 	url := fmt.Sprintf("%s/d/%s?viewPanel=%d", strings.TrimSuffix(b.DashboardBaseURL, "/"), uid, b.about.Panel)
 	for _, l := range labels {
-		// A label that the series lack would choose the empty value.
+		// A label that the series lack would select the empty value.
 		url += fmt.Sprintf("{{ with $labels.%[1]s }}&var-%[1]s={{ . | urlquery }}{{ end }}", l)
 	}
 	return url
@@ -76,33 +76,34 @@ func (b builder) where() string {
 // lock names the lock by its label.
 func (b builder) lock() string { return "{{ $labels." + catalog.LockName.Name() + " }}" }
 
-// lookUp tells a reader which lock a label stands for. The family is asked
-// for while the text is made: a join in the expression could make the alert
-// vanish where the series is missing, or fail where replicas disagree (C25).
+// lookUp tells a reader which lock a label stands for. The template queries the
+// family when it is rendered: with a join in the expression, the alert would
+// not fire where the series is missing, and would fail where replicas disagree
+// (C25).
 func (b builder) lookUp() string {
 	info := b.scope.Metric(catalog.ElectorInfo, query.Unequal(familyLabel, ""))
-	return b.withQuery(b.ScopeLabels, "max by ("+familyLabel+") (%s)", info, `The lock is of family {{ . | first | label "`+familyLabel+`" }}. `) +
+	return b.withQuery(b.ScopeLabels, "max by ("+familyLabel+") (%s)", info, `The lock belongs to family {{ . | first | label "`+familyLabel+`" }}. `) +
 		"If the label is a hash, `gen-dashboards label --key-file FILE --key-id ID < NAMES` prints the labels of the names in a file."
 }
 
 // backend is the template of the label that names the backend, where the
-// replicas of the lock agree on one. It is asked for when an alert is made, so
-// that no rule pays for it, and for longer than a scrape may fail: the label
-// is part of the identity of the alert.
+// replicas of the lock agree on one. It is queried when an alert is rendered, so
+// that it costs the rules nothing, with a window that bridges failed scrapes:
+// the label is part of the identity of the alert.
 func (b builder) backend() string {
 	info := b.scope.Metric(catalog.ElectorInfo, query.Unequal(backendLabel, ""))
 	return b.withQuery(b.ScopeLabels, "group by ("+backendLabel+") (last_over_time(%s[1h]))", info,
 		`{{ if eq (len .) 1 }}{{ . | first | label "`+backendLabel+`" }}{{ end }}`)
 }
 
-// topReason names the commonest answer to attempts in a window.
+// topReason names the most frequent reason of failed attempts in a window.
 func (b builder) topReason(window string) string {
-	return b.topOf(catalog.NotAcquired, "reason", window, "Most attempts that failed in the last "+window+" ended as ")
+	return b.topOf(catalog.NotAcquired, "reason", window, "Most failed attempts of the last "+window+" ended with reason ")
 }
 
-// topCause names the commonest end of terms in a window.
+// topCause names the most frequent cause with which terms ended in a window.
 func (b builder) topCause(window string) string {
-	return b.topOf(catalog.TermsEnded, "cause", window, "Most terms ended as ")
+	return b.topOf(catalog.TermsEnded, "cause", window, "Most terms of the last "+window+" ended with cause ")
 }
 
 func (b builder) topOf(m *catalog.Metric, label, window, intro string) string {
@@ -110,25 +111,25 @@ func (b builder) topOf(m *catalog.Metric, label, window, intro string) string {
 		" "+intro+`{{ . | first | label "`+label+`" }}.`)
 }
 
-// reportedHeld says whether replicas were told lately that another one holds
-// the lock.
+// reportedHeld says whether the backend recently told a replica that another
+// one holds the lock.
 func (b builder) reportedHeld(window string) string {
 	reason, _ := catalog.NotAcquired.Label("reason")
 	told := b.scope.Metric(catalog.NotAcquired, query.Equal(reason.Name(), catalog.Contended.String()))
 	return b.withQuery(b.ScopeLabels, "sum(increase(%s["+window+"])) > 0", told,
-		" The backend answers that the lock is held.{{ else }} No replica was told in the last "+window+" that the lock is held.")
+		" The backend reports the lock as held.{{ else }} The backend has not reported the lock as held in the last "+window+".")
 }
 
-// replicas lists up to five replicas for which a query has a result, by name:
-// the order of equal values is chance. Its %s is the series. Replicas stay out
-// of the labels of the alert, whose identity they would change (C40).
+// replicas lists up to five replicas for which a query has a result, sorted by
+// name because the order of equal values is random. Its %s is the series.
+// Replicas are no labels of the alert: they would change its identity (C40).
 func (b builder) replicas(intro, format string, series query.Expr) string {
 	list := fmt.Sprintf(`{{ range sortByLabel %[1]q . }} {{ label %[1]q . }}{{ end }}`, b.HolderLabel)
 	return b.withQuery(b.ScopeLabels, "topk(5, "+format+")", series, " "+intro+":"+list+".")
 }
 
-// withQuery prints text where a query, asked while the text is made, has a
-// result. Its %s is the series, restricted to the alert's own labels.
+// withQuery prints text if a query has a result when the template is rendered.
+// Its %s is the series, restricted to the alert's own labels.
 func (b builder) withQuery(labels []string, format string, series query.Expr, text string) string {
 	var own []string
 	args := ""

@@ -14,13 +14,13 @@ import (
 // explains.
 type AttemptStuck struct {
 	Firing `yaml:",inline"`
-	// Patience is how long an attempt may wait whatever the history says.
-	Patience model.Duration `yaml:"patience" help:"how long an attempt may wait whatever the history says"`
+	// Patience is how long an attempt may wait regardless of the history.
+	Patience model.Duration `yaml:"patience" help:"how long an attempt may always wait, regardless of the history"`
 	// Factor times the average run may pass too; times the average wait where
 	// no run is known.
-	Factor float64 `yaml:"factor" help:"average runs that an attempt may wait; average waits where no run is known"`
+	Factor float64 `yaml:"factor" help:"how many average runs an attempt may wait; average waits if no run is known"`
 	// Lookback is the history of runs and waits.
-	Lookback model.Duration `yaml:"lookback" help:"how far back runs and waits are averaged"`
+	Lookback model.Duration `yaml:"lookback" help:"lookback window for the averages"`
 	// Interval is the time between evaluations; 0: that of the group.
 	Interval model.Duration `yaml:"interval" help:"time between evaluations, in a group of its own; 0s uses that of the group"`
 }
@@ -63,7 +63,8 @@ func (k *AttemptStuck) rules(b builder) []draft {
 	return []draft{draft{
 		firing: k.Firing, expr: expr,
 		summary: "An attempt to acquire lock " + b.lock() + " is stuck",
-		description: fmt.Sprintf("An attempt%s to acquire lock %s has been waiting for {{ $value | humanizeDuration }}, longer than the runs and waits of the last %s explain.%s",
+		description: fmt.Sprintf("An attempt%s to acquire lock %s has been waiting for {{ $value | humanizeDuration }}, longer than the runs and waits of the last %s explain. "+
+			"Check whether the run that holds the lock hangs, or whether the backend still has the key of a dead process.%s",
 			b.where(), b.lock(), lookback,
 			b.replicas("The lock is held by", "max by ("+b.HolderLabel+") (%s) > 0", s.Metric(catalog.Active, single))),
 	}.every("", k.Interval)}

@@ -19,16 +19,16 @@ type BackendErrors struct {
 	Recent model.Duration `yaml:"recent" help:"lookback window of the critical alert; the last error must lie within it"`
 	// Since is how long ago the critical alert wants the least number of errors
 	// met, of a lock that is taken for single runs.
-	Since model.Duration `yaml:"since" help:"of single runs, the critical alert wants minErrors errors met this long ago"`
+	Since model.Duration `yaml:"since" help:"for locks around single runs, the critical alert requires minErrors errors before this time"`
 	// Vacant is how long the critical alert waits after the last sample in which
 	// a replica led.
-	Vacant model.Duration `yaml:"vacant" help:"the critical alert fires this long after a replica was last seen to lead"`
+	Vacant model.Duration `yaml:"vacant" help:"the critical alert fires this long after the last sample in which a replica led"`
 	// MinErrors is the least number of errors. A lock that should be held and
 	// is not needs none.
-	MinErrors int `yaml:"minErrors" help:"least number of errors; a lock that should be held and is not needs one"`
+	MinErrors int `yaml:"minErrors" help:"minimum number of errors; one is enough for a lock that should be held and is not"`
 	// Critical fires only while no replica leads.
-	Critical ErrorShare `yaml:"critical" help:"Only while no replica leads."`
-	Warning  ErrorShare `yaml:"warning" help:"Whether or not a replica leads."`
+	Critical ErrorShare `yaml:"critical" help:"Fires only while no replica leads."`
+	Warning  ErrorShare `yaml:"warning" help:"Fires whether or not a replica leads."`
 }
 
 // ErrorShare is one severity of BackendErrors.
@@ -41,7 +41,7 @@ type ErrorShare struct {
 func (*BackendErrors) about() about {
 	return about{
 		Condition: condition.BackendErrors, id: "E",
-		fires: "too many attempts meet a backend error, and still do; critical while no replica leads",
+		fires: "too many attempts meet backend errors, and the errors continue; critical while no replica leads",
 		note:  "Attempts meet backend errors.",
 	}
 }
@@ -100,14 +100,15 @@ func (k *BackendErrors) rules(b builder) []draft {
 	// A short outage leaves its share in the window long after it is over (C45).
 	many = s.Of(many, query.Op(query.Over("increase", failed, recent), ">", "0"))
 
-	text := func(window string) string {
-		return fmt.Sprintf("{{ $value | humanizePercentage }} of the attempts to acquire lock %s%s met a backend error in the last %s.%s",
-			b.lock(), b.where(), window,
-			b.replicas("Most of them on", fmt.Sprintf("sum by (%s) (increase(%%s[%s])) > 0", b.HolderLabel, window), failed))
+	text := func(window, leader string) string {
+		return fmt.Sprintf("{{ $value | humanizePercentage }} of the attempts to acquire lock %s%s met a backend error in the last %s%s. "+
+			"Check the backend; the logs of the replicas have the text of the error.%s",
+			b.lock(), b.where(), window, leader,
+			b.replicas("Most affected replicas", fmt.Sprintf("sum by (%s) (increase(%%s[%s])) > 0", b.HolderLabel, window), failed))
 	}
 	summary := "Attempts to acquire lock " + b.lock() + " meet backend errors"
 	return []draft{
-		{firing: k.Critical.Firing, expr: outage, summary: summary, description: text(recent) + " No replica leads."},
-		{firing: k.Warning.Firing, expr: many, summary: summary, description: text(window)},
+		{firing: k.Critical.Firing, expr: outage, summary: summary, description: text(recent, ", and no replica leads")},
+		{firing: k.Warning.Firing, expr: many, summary: summary, description: text(window, "")},
 	}
 }

@@ -35,7 +35,7 @@ type SlowFlapping struct {
 func (*Flapping) about() about {
 	return about{
 		Condition: condition.Flapping, id: "D",
-		fires: "a held lock changes hands more often than replicas that leave explain",
+		fires: "a held lock changes hands more often than replicas that left or restarted explain",
 		note:  "Leadership of a held lock changes hands too often.",
 	}
 }
@@ -106,7 +106,7 @@ func (k *Flapping) draft(b builder, f Firing, moves, left query.Expr, handovers 
 	return draft{
 		firing: f, expr: expr,
 		summary: "Leadership of lock " + b.lock() + " changes hands too often",
-		description: fmt.Sprintf("Lock %s%s was acquired about {{ $value | printf \"%%.0f\" }} times in the last %s, more often than replicas that left or restarted explain. "+
-			"Each handover is a gap in the leader's work.%s", b.lock(), b.where(), window, b.topCause(window.String())),
+		description: fmt.Sprintf("Lock %s%s was acquired about {{ $value | printf \"%%.0f\" }} times in the last %s, more often than replicas that left or restarted explain: each handover is a gap in the leader's work. "+
+			"Find out why replicas lose the lock: slow renewals, CPU throttling or backend errors.%s", b.lock(), b.where(), window, b.topCause(window.String())),
 	}
 }

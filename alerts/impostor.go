@@ -10,20 +10,21 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// Impostor: a process leads, as it says, and the backend names another holder.
+// Impostor: a process exports that it leads, but the backend names another
+// holder.
 type Impostor struct {
 	Firing `yaml:",inline"`
 	// Lookback is how long ago the backend may have named a candidate by the
 	// label that the candidate has for itself: proof that the two views spell
 	// holders in one way.
-	Lookback model.Duration `yaml:"lookback" help:"how far back the two views must have agreed on the label of a holder"`
+	Lookback model.Duration `yaml:"lookback" help:"lookback window in which process and backend must once have agreed on the label of a holder"`
 }
 
 func (*Impostor) about() about {
 	return about{
 		Condition: condition.Impostor, id: "I",
-		fires: "a process leads, and the backend names another holder",
-		note:  "A process leads, and the backend names another holder.",
+		fires: "a process leads a lock, but the backend names another holder",
+		note:  "A process leads a lock, but the backend names another holder.",
 	}
 }
 
@@ -40,9 +41,9 @@ func (k *Impostor) rules(b builder) []draft {
 
 	return []draft{{
 		firing: k.Firing, expr: expr,
-		summary: "A process leads lock " + b.lock() + ", and the backend names another",
-		description: fmt.Sprintf("Processes%s that lead lock %s although the backend names another holder: {{ $value }}. "+
-			"Two processes may do the same work. Stop the one that the backend does not name.%s%s", b.where(), b.lock(),
+		summary: "A process leads lock " + b.lock() + ", but the backend names another holder",
+		description: fmt.Sprintf("Lock %s%s is led by {{ $value }} of its processes that the backend does not name as its holder: two processes may do the same work. "+
+			"Stop each process that leads and that the backend does not name.%s%s", b.lock(), b.where(),
 			b.replicas("Leading", "max by ("+b.HolderLabel+") (%s) > 0", s.Metric(catalog.Active)), b.namedNow()),
 	}}
 }

@@ -22,7 +22,7 @@ type JobOverdue struct {
 	Grace model.Duration `yaml:"grace" help:"added to that, for the time until a scrape and for clocks that differ"`
 	// Lookback bounds the search for acquisitions by replicas that are gone.
 	// Only intervals well below it can be judged across a rollout.
-	Lookback model.Duration `yaml:"lookback" help:"how far back acquisitions are searched; longer than intervals times the longest interval"`
+	Lookback model.Duration `yaml:"lookback" help:"how far back acquisitions are searched; must exceed intervals times the longest declared interval"`
 	// Interval is the time between evaluations, which read the samples of all
 	// of the lookback; 0: that of the group.
 	Interval model.Duration `yaml:"interval" help:"time between evaluations, in a group of its own; 0s uses that of the group"`
@@ -31,7 +31,7 @@ type JobOverdue struct {
 func (*JobOverdue) about() about {
 	return about{
 		Condition: condition.JobOverdue, id: "J",
-		fires: "a job with a declared interval was not run in time",
+		fires: "a job with a declared interval has not run in time",
 		note:  "A lock with a declared interval was not acquired in time.",
 	}
 }
@@ -76,9 +76,10 @@ func (k *JobOverdue) rules(b builder) []draft {
 	return []draft{draft{
 		firing: k.Firing, expr: expr,
 		summary: "The job behind lock " + b.lock() + " is overdue",
-		description: fmt.Sprintf("Lock %s%s was not acquired for {{ $value | humanizeDuration }} or longer, which is more than %v times the interval that it was declared with.%s",
+		description: fmt.Sprintf("Lock %s%s has not been acquired for {{ $value | humanizeDuration }} or longer, more than %v times its declared interval: its job has not run in time. "+
+			"Check that the scheduler of the job runs, and why attempts fail.%s",
 			b.lock(), b.where(), k.Intervals,
-			b.replicas("A run that does not end keeps others out; the lock is held by", "max by ("+b.HolderLabel+") (%s) > 0", s.Metric(catalog.Active, single))),
+			b.replicas("A run that hangs blocks all others. The lock is held by", "max by ("+b.HolderLabel+") (%s) > 0", s.Metric(catalog.Active, single))),
 	}.every("", k.Interval)}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // LabelOverflow: locks share the overflow label, because there are more than
-// the cap on labels allows.
+// the limit on labels allows.
 type LabelOverflow struct {
 	Firing `yaml:",inline"`
 	Window model.Duration `yaml:"window" help:"lookback window"`
@@ -20,8 +20,8 @@ type LabelOverflow struct {
 func (*LabelOverflow) about() about {
 	return about{
 		Condition: condition.LabelOverflow, id: "O",
-		fires: "there are more locks than the cap on labels allows, and some share one",
-		note:  "Locks share the overflow label, because there are more than the cap on labels allows.",
+		fires: "there are more locks than the limit on labels allows, and some share one label",
+		note:  "Locks share the overflow label, because there are more than the limit on labels allows.",
 	}
 }
 
@@ -46,7 +46,8 @@ func (k *LabelOverflow) rules(b builder) []draft {
 	return []draft{{
 		firing: k.Firing, expr: expr,
 		summary: fmt.Sprintf("Locks%s share the label %s", b.where(), catalog.OverflowLabel),
-		description: fmt.Sprintf("Replicas%s with more locks than the cap on labels allows: {{ $value }}. The locks beyond it share the label %s, and no alert judges one of them.%s",
-			b.where(), catalog.OverflowLabel, b.withQuery(targets, "max(max_over_time(%s["+window+"]))", folded, " Names folded by one replica: {{ . | first | value }}.")),
+		description: fmt.Sprintf("Locks%s share the label %s on {{ $value }} of the replicas, because there are more locks than the limit on labels allows: per-lock alerts do not cover them. "+
+			"Raise the limit with WithMaxLabels, or group the locks into families.%s",
+			b.where(), catalog.OverflowLabel, b.withQuery(targets, "max(max_over_time(%s["+window+"]))", folded, " Lock names that one replica folded into it: {{ . | first | value }}.")),
 	}}
 }

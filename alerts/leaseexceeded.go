@@ -46,8 +46,8 @@ func (k *LeaseExceeded) rules(b builder) []draft {
 	return []draft{{
 		firing: k.Firing, expr: expr,
 		summary: "Lock " + b.lock() + " was held past the end of its lease",
-		description: fmt.Sprintf("Terms of lock %s%s that ran past their lease in the last %s: about {{ $value | printf \"%%.0f\" }}. "+
-			"From that moment another replica could have taken the lock while the work continued.%s", b.lock(), b.where(), window,
+		description: fmt.Sprintf("Lock %s%s was held past the end of its lease in the last %s, in about {{ $value | printf \"%%.0f\" }} of its terms: another replica could take the lock while the work continued. "+
+			"Check for work that was done twice, and find out why the run or its renewals were slow.%s", b.lock(), b.where(), window,
 			b.replicas("Replicas", fmt.Sprintf("max by (%s) (max_over_time(%%s[%s])) > 0", b.HolderLabel, window), overruns)),
 	}}
 }

@@ -15,7 +15,7 @@ import (
 type LockVanished struct {
 	Firing `yaml:",inline"`
 	// Lookback bounds how long a lock is missed.
-	Lookback model.Duration `yaml:"lookback" help:"how long a lock that is gone is missed"`
+	Lookback model.Duration `yaml:"lookback" help:"how long the alert fires for a lock that is gone"`
 	// Interval is the time between evaluations; 0: that of the group.
 	Interval model.Duration `yaml:"interval" help:"time between evaluations, in a group of its own; 0s uses that of the group"`
 }
@@ -23,8 +23,8 @@ type LockVanished struct {
 func (*LockVanished) about() about {
 	return about{
 		Condition: condition.LockVanished, id: "V",
-		fires: "a lock that was led, or is declared to run, stopped exporting metrics",
-		note:  "A lock that was led, or declared to run, stopped exporting metrics, while its job has not. Where locks come and\ngo, severity: info or enabled: false.",
+		fires: "a lock that was held, or has a declared interval, stopped exporting metrics",
+		note:  "A lock that was held, or has a declared interval, stopped exporting metrics while its job continues to export.\nWhere locks come and go, use severity: info or enabled: false.",
 	}
 }
 
@@ -56,7 +56,7 @@ func (k *LockVanished) rules(b builder) []draft {
 	return []draft{draft{
 		firing: k.Firing, expr: expr,
 		summary: "Lock " + b.lock() + " stopped exporting metrics",
-		description: fmt.Sprintf("No replica%s has exported series of lock %s for more than %s, although others of the job do. "+
-			"It was led when it was last seen, or is declared to run. If it was retired on purpose, the alert ends within %s.", b.where(), b.lock(), k.For, k.Lookback),
+		description: fmt.Sprintf("Lock %s%s has exported no metrics for more than %s, although its job still exports metrics: the lock was held when it was last scraped, or has a declared interval. "+
+			"Check whether a release or a failed start removed the lock; if it was retired on purpose, the alert clears within %s.", b.lock(), b.where(), k.For, k.Lookback),
 	}.every("", k.Interval)}
 }

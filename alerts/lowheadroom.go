@@ -8,8 +8,8 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// LowHeadroom: a lease that is held now runs out. NearLease is about leases
-// that were renewed or given back late.
+// LowHeadroom: a lease that is held is about to expire. NearLease is about
+// leases that were renewed or released late.
 type LowHeadroom struct {
 	Firing `yaml:",inline"`
 	// Share of the lease, from 0 to 1, below which the alert fires.
@@ -20,7 +20,7 @@ func (*LowHeadroom) about() about {
 	return about{
 		Condition: condition.LowHeadroom, id: "H",
 		fires: "a lease that is held is about to expire",
-		note:  "A lease that is held is about to expire; alerts.nearLease is about those that were renewed or given back late.",
+		note:  "A lease that is held is about to expire; alerts.nearLease is about leases that were renewed or released late.",
 	}
 }
 
@@ -48,8 +48,8 @@ func (k *LowHeadroom) rules(b builder) []draft {
 	return []draft{{
 		firing: k.Firing, expr: expr,
 		summary: "The lease of lock " + b.lock() + " is about to expire",
-		description: fmt.Sprintf("{{ $value | humanizePercentage }} of the lease of lock %s%s is left while a term is open, and it has been less than %v %% for more than %s; "+
-			"below zero it has ended. Another replica may take the lock while the work continues.%s", b.lock(), b.where(), 100*k.Share, k.For,
+		description: fmt.Sprintf("The lease of lock %s%s has had less than %v %% of its time left for more than %s, now {{ $value | humanizePercentage }} (negative: expired). "+
+			"Find out why the replica does not renew the lease, or why its run takes so long: when the lease expires, another replica can take the lock while the work continues.%s", b.lock(), b.where(), 100*k.Share, k.For,
 			b.replicas("Replicas", "min by ("+b.HolderLabel+") (%s)", headroom)),
 	}}
 }

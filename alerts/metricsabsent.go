@@ -13,23 +13,23 @@ import (
 // MetricsAbsent: no replica exports anything about leader election.
 type MetricsAbsent struct {
 	// Critical fires where the job led a held lock when it was last seen.
-	Critical Absence `yaml:"critical" help:"For a job that led a held lock when it was last seen."`
+	Critical Absence `yaml:"critical" help:"Fires for a job that held a lock when it was last scraped."`
 	// Warning fires for every job.
-	Warning Absence `yaml:"warning" help:"For every job, and where no job exports anything."`
+	Warning Absence `yaml:"warning" help:"Fires for every job, and if no job exports leader election metrics."`
 }
 
 // Absence is one severity of MetricsAbsent.
 type Absence struct {
 	Firing `yaml:",inline"`
 	// Lookback bounds how long a job that had metrics is missed.
-	Lookback model.Duration `yaml:"lookback" help:"how long a job that is gone is missed"`
+	Lookback model.Duration `yaml:"lookback" help:"how long the alert fires for a job that is gone"`
 }
 
 func (*MetricsAbsent) about() about {
 	return about{
 		Condition: condition.MetricsAbsent, id: "M",
-		fires: "no replica of a job exports metrics any more, or no job ever did; critical where the job led a held lock",
-		note:  "No replica exports anything about leader election.",
+		fires: "no replica of a job exports metrics any longer, or no job ever did; critical if the job held a lock",
+		note:  "No replica exports leader election metrics.",
 	}
 }
 
@@ -68,12 +68,13 @@ func (k *MetricsAbsent) rules(b builder) []draft {
 
 	summary := "No leader election metrics" + b.where()
 	return []draft{{
-		firing: k.Critical.Firing, expr: query.Op(led, "unless", there), summary: summary + ", which led a lock",
-		description: fmt.Sprintf("No replica%s has exported %s for more than %s, and one of them held a lock when it was last seen. "+
-			"If they are down, the work of the leader is not being done.", b.where(), active, k.Critical.For),
+		firing: k.Critical.Firing, expr: query.Op(led, "unless", there), summary: summary + ", which held a lock",
+		description: fmt.Sprintf("No replica%s has exported %s for more than %s, and one of them held a lock when it was last scraped. "+
+			"Check that the replicas run and are scraped: if they are down, the leader's work is not being done.", b.where(), active, k.Critical.For),
 	}, {
 		firing: k.Warning.Firing, expr: missed, summary: summary,
-		description: fmt.Sprintf("No replica%s has exported %s for more than %s. Every other alert about its locks is blind: a lock without a leader would not be noticed.",
+		description: fmt.Sprintf("No replica%s has exported %s for more than %s. "+
+			"Check that the replicas run and are scraped: without their metrics, most other alerts about their locks cannot fire.",
 			b.where(), active, k.Warning.For),
 	}}
 }

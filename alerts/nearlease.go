@@ -43,7 +43,7 @@ func (k *NearLease) rules(b builder) []draft {
 	return []draft{{
 		firing: k.Firing, expr: expr,
 		summary: "Lock " + b.lock() + " comes close to the end of its lease",
-		description: fmt.Sprintf("Runs or renewals of lock %s%s that used more than %v %% of the lease in the last %s: about {{ $value | printf \"%%.0f\" }}. "+
-			"If they become slower, the lock is free while the work continues.", b.lock(), b.where(), 100*catalog.NearLeaseBound, k.Window),
+		description: fmt.Sprintf("Lock %s%s came close to the end of its lease in the last %s: about {{ $value | printf \"%%.0f\" }} of its runs or renewals used more than %v %% of the lease. "+
+			"Renew earlier, lengthen the lease or shorten the run: if they get slower, the lease expires while the work continues.", b.lock(), b.where(), k.Window, 100*catalog.NearLeaseBound),
 	}}
 }

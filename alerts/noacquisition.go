@@ -10,7 +10,7 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// NoAcquisition: attempts are made and none wins.
+// NoAcquisition: all attempts to acquire a lock fail.
 type NoAcquisition struct {
 	Firing `yaml:",inline"`
 	// Window is the time in which attempts and wins are counted. Locks that
@@ -21,8 +21,8 @@ type NoAcquisition struct {
 func (*NoAcquisition) about() about {
 	return about{
 		Condition: condition.NoAcquisition, id: "A",
-		fires: "attempts are made, none wins, and no replica holds the lock",
-		note:  "Attempts are made and none wins.",
+		fires: "all attempts to acquire a lock fail, and no replica holds it",
+		note:  "All attempts to acquire a lock fail.",
 	}
 }
 
@@ -46,8 +46,8 @@ func (k *NoAcquisition) rules(b builder) []draft {
 
 	return []draft{{
 		firing: k.Firing, expr: expr,
-		summary: "No replica acquires lock " + b.lock(),
-		description: fmt.Sprintf("Replicas%s made about {{ $value | printf \"%%.0f\" }} attempts to acquire lock %s in the last %s. None succeeded, and no replica held the lock. "+
-			"The work behind this lock is not being done.%s", b.where(), b.lock(), window, b.topReason(window)),
+		summary: "No replica can acquire lock " + b.lock(),
+		description: fmt.Sprintf("About {{ $value | printf \"%%.0f\" }} attempts to acquire lock %s%s in the last %s have all failed, and no replica held the lock: its work is not being done. "+
+			"Check the backend, and look up the holder of the lock there.%s", b.lock(), b.where(), window, b.topReason(window)),
 	}}
 }

@@ -15,29 +15,29 @@ import (
 type NoLeader struct {
 	// Margin is added to the last known lease end: until then the absence is
 	// explained. It covers clocks that differ and delays of the backend.
-	Margin model.Duration `yaml:"margin" help:"time after the last known lease end that a failover may take"`
+	Margin model.Duration `yaml:"margin" help:"time that a failover may take after the last known end of a lease"`
 	// DownFor is how long the absence is excused after the last sample of a
 	// holder that vanished, unless a replica meets backend errors.
-	DownFor model.Duration `yaml:"downFor" help:"how long a holder that vanished may still be taken for alive, unless a replica meets backend errors"`
+	DownFor model.Duration `yaml:"downFor" help:"how long a holder that disappeared is assumed to be alive, unless a replica meets backend errors"`
 	// RefusedFor replaces DownFor where the target of the holder is down, and
 	// another replica campaigns and is told that the lock is held.
-	RefusedFor model.Duration `yaml:"refusedFor" help:"the same where the holder's target is down, and another replica is told that the lock is held"`
+	RefusedFor model.Duration `yaml:"refusedFor" help:"the same if the holder's target is down, and the backend tells another replica that the lock is held"`
 	// Lookback bounds the search for the last lease end: it must be longer than
 	// the longest lease.
-	Lookback model.Duration `yaml:"lookback" help:"how far back a lease end is searched; longer than the longest lease"`
+	Lookback model.Duration `yaml:"lookback" help:"how far back the last end of a lease is searched; must exceed the longest lease"`
 	// Interval is the time between evaluations of the warning; 0: that of the
 	// group.
 	Interval model.Duration `yaml:"interval" help:"time between evaluations of the warning, in a group of its own; 0s uses that of the group"`
 	// Critical fires where nothing explains the absence.
-	Critical Firing `yaml:"critical" help:"While neither the last lease nor a holder that is down explains the absence."`
+	Critical Firing `yaml:"critical" help:"Fires when neither the last lease nor a holder whose target is down explains the absence."`
 	// Warning fires where a lease or a holder that is down explains it.
-	Warning Firing `yaml:"warning" help:"While one of the two does."`
+	Warning Firing `yaml:"warning" help:"Fires when one of the two explains the absence."`
 }
 
 func (*NoLeader) about() about {
 	return about{
 		Condition: condition.NoLeader, id: "B",
-		fires: "a held lock has no leader for longer than its last lease explains",
+		fires: "a held lock has no leader, and its last lease does not explain why",
 		note:  "A lock that is meant to be held has no holder.",
 	}
 }
@@ -73,12 +73,12 @@ func (k *NoLeader) rules(b builder) []draft {
 	reason := b.topReason("5m") + b.reportedHeld("2m")
 	return []draft{{
 		firing: k.Critical, expr: by(query.Op(leaderless, "unless "+same, excused)), summary: summary,
-		description: fmt.Sprintf("No replica%s has held lock %s for %s, and no lease that is known still runs. "+
-			"The work of the leader is not being done.%s", b.where(), b.lock(), k.Critical.For, reason),
+		description: fmt.Sprintf("Lock %s%s has had no leader for %s, and no known lease is still valid: the leader's work is not being done. "+
+			"Check that replicas run and campaign, and look up the holder of the lock in the backend.%s", b.lock(), b.where(), k.Critical.For, reason),
 	}, draft{
-		firing: k.Warning, expr: by(query.Op(leaderless, "and "+same, excused)), summary: summary + " that can be seen",
-		description: fmt.Sprintf("No replica%s that can be scraped has held lock %s for %s. The replica that held it last is gone. "+
-			"Its lease may still run, or it leads without being scraped.%s", b.where(), b.lock(), k.Warning.For, reason),
+		firing: k.Warning, expr: by(query.Op(leaderless, "and "+same, excused)), summary: "Lock " + b.lock() + " has no visible leader",
+		description: fmt.Sprintf("Lock %s%s has had no leader among the scraped replicas for %s: the last holder disappeared, and its lease may still be valid or it may still lead. "+
+			"Check the scrape target of the last holder, and look up the holder of the lock in the backend.%s", b.lock(), b.where(), k.Warning.For, reason),
 	}.every("", k.Interval)}
 }
 

@@ -23,7 +23,7 @@ type NoStandby struct {
 func (*NoStandby) about() about {
 	return about{
 		Condition: condition.NoStandby, id: "N",
-		fires: "a held lock has no candidate beside its leader, and had several before",
+		fires: "a held lock has no candidate besides its leader, and had several before",
 		note:  "A failover would find no other candidate, where there were several before.",
 	}
 }
@@ -48,7 +48,8 @@ func (k *NoStandby) rules(b builder) []draft {
 	return []draft{draft{
 		firing: k.Firing, expr: expr,
 		summary: "Lock " + b.lock() + " has no standby",
-		description: fmt.Sprintf("Replicas%s that can hold lock %s: {{ $value }}, and it had more within the last %s. If the leader fails, no replica takes over.",
-			b.where(), b.lock(), k.Lookback),
+		description: fmt.Sprintf("Lock %s%s has no standby: only {{ $value }} of its replicas can hold it, and more could within the last %s. "+
+			"Start the missing replicas, or check why they do not campaign: if the leader fails, no replica takes over.",
+			b.lock(), b.where(), k.Lookback),
 	}.every("", k.Interval)}
 }

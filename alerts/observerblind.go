@@ -14,14 +14,14 @@ import (
 type ObserverBlind struct {
 	Firing `yaml:",inline"`
 	// Lookback bounds how long an observer that is gone is missed.
-	Lookback model.Duration `yaml:"lookback" help:"how long an observer that is gone is missed"`
+	Lookback model.Duration `yaml:"lookback" help:"how long the alert fires for an observer that is gone"`
 }
 
 func (*ObserverBlind) about() about {
 	return about{
 		Condition: condition.ObserverBlind, id: "Y",
-		fires: "what a backend says of its locks is not known: it cannot be asked, or its observer is gone",
-		note:  "The backend's view is stale: the backend cannot be asked, or its observer is gone.",
+		fires: "the state of the locks on a backend is unknown: the backend cannot be queried, or its observer is gone",
+		note:  "The state of the locks on a backend is unknown: the backend cannot be queried, or its observer is gone.",
 	}
 }
 
@@ -45,10 +45,10 @@ func (k *ObserverBlind) rules(b builder) []draft {
 	locks := s.Metric(catalog.BackendLastEvent)
 	return []draft{{
 		firing: k.Firing, expr: query.Op(blind, "or", gone),
-		summary: fmt.Sprintf("What the backend {{ $labels.%s }} says of its locks is not known", backendLabel),
-		description: fmt.Sprintf("No process%s has been able to ask the backend {{ $labels.%s }} for %s, or none that did is scraped any more. "+
-			"A lock without a leader is not noticed there.%s", b.where(), backendLabel, k.For,
+		summary: fmt.Sprintf("The state of the locks on backend {{ $labels.%s }} is unknown", backendLabel),
+		description: fmt.Sprintf("The state of the locks on backend {{ $labels.%s }} has been unknown for %s: no process%s can query the backend, or no such process is scraped. "+
+			"Check that the observer runs, is scraped and can reach the backend; until then, a lock there without a leader goes unnoticed.%s", backendLabel, k.For, b.where(),
 			b.withQuery(backends, "count(group by ("+catalog.LockName.Name()+") (last_over_time(%s["+lookback+"])))", locks,
-				" Locks that were watched there within the last "+lookback+": {{ . | first | value }}.")),
+				" Locks observed there within the last "+lookback+": {{ . | first | value }}.")),
 	}}
 }

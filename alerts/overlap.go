@@ -16,7 +16,7 @@ import (
 type Overlap struct {
 	Firing `yaml:",inline"`
 	// Tolerance is how much of an overlap is left to clocks that differ.
-	Tolerance model.Duration `yaml:"tolerance" help:"overlap that clocks which differ may explain; at least their difference"`
+	Tolerance model.Duration `yaml:"tolerance" help:"overlap to tolerate; at least the clock skew between replicas"`
 	// Window is how long after its end an overlap is looked for.
 	Window model.Duration `yaml:"window" help:"lookback window for terms that ended"`
 	// Interval is the time between evaluations; 0: that of the group.
@@ -26,8 +26,8 @@ type Overlap struct {
 func (*Overlap) about() about {
 	return about{
 		Condition: condition.Overlap, id: "Q",
-		fires: "two terms of a lock overlapped, however short, by the times that their replicas export",
-		note:  "Two terms of a lock overlapped, by the times that their replicas export.",
+		fires: "two terms of a lock overlapped, even briefly, according to the times that their replicas export",
+		note:  "Two terms of a lock overlapped, according to the times that their replicas export.",
 	}
 }
 
@@ -74,9 +74,9 @@ func (k *Overlap) rules(b builder) []draft {
 	return []draft{draft{
 		firing: k.Firing, expr: query.Op(s.By("max", expr), "unless", several),
 		summary: "Two terms of lock " + b.lock() + " overlapped",
-		description: fmt.Sprintf("Two replicas%s held lock %s at once for about {{ $value | humanizeDuration }}, within the last %s. "+
-			"Work that the lock should keep apart may have been done twice.%s", b.where(), b.lock(), k.Window,
-			b.replicas("Terms that ended lately were of", "max by ("+b.HolderLabel+") (%s) > time() - "+fmt.Sprint(time.Duration(k.Window).Seconds()), s.Metric(catalog.LastEnded, single))),
+		description: fmt.Sprintf("Lock %s%s was held by two replicas at once for about {{ $value | humanizeDuration }} within the last %s: protected work may have been done twice. "+
+			"Compare the logs and results of both replicas for that time.%s", b.lock(), b.where(), k.Window,
+			b.replicas("Replicas whose terms ended recently", "max by ("+b.HolderLabel+") (%s) > time() - "+fmt.Sprint(time.Duration(k.Window).Seconds()), s.Metric(catalog.LastEnded, single))),
 	}.every("", k.Interval)}
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// RedactionKeyMismatch: replicas of a job turn lock names into labels in
-// different ways. For must be longer than a rollout takes, for a change of the
-// key shows both while it lasts.
+// RedactionKeyMismatch: replicas of a job use different redaction policies or
+// keys. For must exceed the duration of a rollout: while a key is replaced, both
+// are in use.
 type RedactionKeyMismatch struct {
 	Firing `yaml:",inline"`
 }
@@ -20,8 +20,8 @@ type RedactionKeyMismatch struct {
 func (*RedactionKeyMismatch) about() about {
 	return about{
 		Condition: condition.RedactionKeyMismatch, id: "R",
-		fires: "replicas of a job turn lock names into labels in different ways",
-		note:  "Replicas of a job turn lock names into labels in different ways, for longer than a rollout takes.",
+		fires: "replicas of a job use different redaction policies or keys",
+		note:  "Replicas of a job use different redaction policies or keys, for longer than a rollout takes.",
 	}
 }
 
@@ -46,9 +46,9 @@ func (k *RedactionKeyMismatch) rules(b builder) []draft {
 
 	return []draft{{
 		firing: k.Firing, expr: expr,
-		summary: fmt.Sprintf("Replicas%s label lock names in different ways", b.where()),
-		description: fmt.Sprintf("Replicas%s have labelled lock names in {{ $value }} ways for more than %s. "+
-			"One lock has a label under each, so a split brain between such replicas cannot be seen.%s", b.where(), k.For, b.policies(info)),
+		summary: fmt.Sprintf("Replicas%s use different redaction policies or keys", b.where()),
+		description: fmt.Sprintf("Replicas%s have used {{ $value }} different redaction policies or keys for more than %s: one lock has several labels, so no alert detects a split brain between these replicas. "+
+			"Give all replicas the same policy, key and key id.%s", b.where(), k.For, b.policies(info)),
 	}}
 }
 

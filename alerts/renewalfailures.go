@@ -10,14 +10,14 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// RenewalFailures: renewals of a lease fail, and the lease goes on running.
+// RenewalFailures: renewals of a lease fail while the lease is still held.
 type RenewalFailures struct {
 	Firing `yaml:",inline"`
 	Window model.Duration `yaml:"window" help:"lookback window for renewals"`
 	// Recent is the time within which the last failure must lie.
 	Recent model.Duration `yaml:"recent" help:"the last failure must be younger than this"`
 	// MinFailures is the least number of failures in the window.
-	MinFailures int `yaml:"minFailures" help:"least number of failures in the window"`
+	MinFailures int `yaml:"minFailures" help:"minimum number of failures in the window"`
 	// Share of renewals, from 0 to 1, above which the alert fires.
 	Share float64 `yaml:"share" help:"share of renewals, 0 to 1, above which it fires"`
 }
@@ -25,8 +25,8 @@ type RenewalFailures struct {
 func (*RenewalFailures) about() about {
 	return about{
 		Condition: condition.RenewalFailures, id: "F",
-		fires: "too many renewals of a lease fail, and still do",
-		note:  "Renewals of a lease fail, by an error or their deadline.",
+		fires: "too many renewals of a lease fail, and the failures continue",
+		note:  "Renewals of a lease fail with an error, or exceed their deadline.",
 	}
 }
 
@@ -56,8 +56,8 @@ func (k *RenewalFailures) rules(b builder) []draft {
 	return []draft{{
 		firing: k.Firing, expr: expr,
 		summary: "Renewals of lock " + b.lock() + " fail",
-		description: fmt.Sprintf("{{ $value | humanizePercentage }} of the renewals of lock %s%s failed in the last %s, and renewals still fail. "+
-			"When the lease ends before one succeeds, the lock is lost.%s", b.lock(), b.where(), window,
-			b.replicas("Most of them on", fmt.Sprintf("sum by (%s) (increase(%%s[%s])) > 0", b.HolderLabel, window), failed)),
+		description: fmt.Sprintf("{{ $value | humanizePercentage }} of the renewals of lock %s%s failed in the last %s, and renewals still fail: the lock is lost if its lease expires before a renewal succeeds. "+
+			"Check the backend and the connections to it.%s", b.lock(), b.where(), window,
+			b.replicas("Most affected replicas", fmt.Sprintf("sum by (%s) (increase(%%s[%s])) > 0", b.HolderLabel, window), failed)),
 	}}
 }

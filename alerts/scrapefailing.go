@@ -14,7 +14,7 @@ import (
 type ScrapeFailing struct {
 	Firing `yaml:",inline"`
 	// Lookback bounds how long a replica that is down is missed.
-	Lookback model.Duration `yaml:"lookback" help:"how long a replica that is down is missed"`
+	Lookback model.Duration `yaml:"lookback" help:"how long the alert fires for a replica that is down"`
 }
 
 func (*ScrapeFailing) about() about {
@@ -46,7 +46,8 @@ func (k *ScrapeFailing) rules(b builder) []draft {
 	return []draft{{
 		firing: k.Firing, expr: expr,
 		summary: fmt.Sprintf("Replicas%s cannot be scraped", b.where()),
-		description: fmt.Sprintf("Replicas%s that exported leader election metrics and have not been scraped for more than %s: {{ $value }}. One of them may lead.%s",
+		description: fmt.Sprintf("{{ $value }} of the replicas%s that exported leader election metrics could not be scraped for more than %s: one of them may lead. "+
+			"Check that they run, and that Prometheus can reach them.%s",
 			b.where(), k.For, b.withQuery(targets, "topk(5, max by ("+b.HolderLabel+") (%s == 0))", s.Up(), " Targets that are down:"+list+".")),
 	}}
 }

@@ -15,17 +15,17 @@ type SplitBrain struct {
 	Firing `yaml:",inline"`
 	// Tolerance is how much is left to clocks that differ where two leaders are
 	// proven by times.
-	Tolerance model.Duration `yaml:"tolerance" help:"time after a win that another leader must have been seen to lead; at least the difference of clocks"`
+	Tolerance model.Duration `yaml:"tolerance" help:"how long after a win another replica must still lead to prove two leaders; at least the clock skew between replicas"`
 	// Window is how long a replica must claim the lock in every sample before
 	// it counts, where nothing proves that two lead.
-	Window model.Duration `yaml:"window" help:"without such a proof, a replica counts once it has claimed the lock in every sample of this time"`
+	Window model.Duration `yaml:"window" help:"without that proof, a replica counts as leader once every sample of this time claims the lock"`
 }
 
 func (*SplitBrain) about() about {
 	return about{
 		Condition: condition.SplitBrain, id: "S",
-		fires: "more leaders than the elector allows, with live leases",
-		note:  "More leaders than the elector allows.",
+		fires: "more replicas lead a lock, with valid leases, than its elector allows",
+		note:  "More replicas lead a lock than its elector allows.",
 	}
 }
 
@@ -54,8 +54,8 @@ func (k *SplitBrain) rules(b builder) []draft {
 	return []draft{{
 		firing: k.Firing, expr: query.Op(more(query.Op(leads, "and", k.proven(b))), "or", more(query.Op(leads, "and", k.lasting(b)))),
 		summary: "Lock " + b.lock() + " has {{ $value }} leaders at once",
-		description: fmt.Sprintf("Lock %s%s is claimed {{ $value }} times at once, more than its elector allows, and has been for %s or longer. "+
-			"Work that the lock should keep apart may be done twice.%s", b.lock(), b.where(), k.For,
+		description: fmt.Sprintf("Lock %s%s has had {{ $value }} leaders at once for %s or longer, more than its elector allows: protected work may be done twice. "+
+			"Look up the holder of the lock in the backend, and stop every replica that claims the lock and is not that holder.%s", b.lock(), b.where(), k.For,
 			b.replicas("Claimed by", "max by ("+b.HolderLabel+") (%s) > 0", active)),
 	}}
 }

@@ -49,8 +49,8 @@ func (k *StaleWrite) rules(b builder) []draft {
 	return []draft{{
 		firing: k.Firing, expr: expr,
 		summary: "A store refused late writes under lock " + b.lock(),
-		description: fmt.Sprintf("Writes under lock %s that a store%s refused in the last %s, because their fencing token was lower than one it had seen: about {{ $value | printf \"%%.0f\" }}. "+
-			"A replica kept writing after another had taken over; what it did elsewhere, without a token, was not stopped.%s", b.lock(), b.where(), window,
-			b.replicas("Checked by", fmt.Sprintf("max by (%s) (increase(%%s[%s])) > 0", b.HolderLabel, window), stale)),
+		description: fmt.Sprintf("A store%[2]s refused about {{ $value | printf \"%%.0f\" }} of the writes under lock %[1]s in the last %[3]s, because it had already seen a higher fencing token: a replica kept writing after it lost the lock. "+
+			"Find that replica in the logs of the store, and check its actions that carry no token.%[4]s", b.lock(), b.where(), window,
+			b.replicas("Reported by", fmt.Sprintf("max by (%s) (increase(%%s[%s])) > 0", b.HolderLabel, window), stale)),
 	}}
 }

@@ -15,9 +15,9 @@ type TaskFailing struct {
 	Firing `yaml:",inline"`
 	Window model.Duration `yaml:"window" help:"lookback window"`
 	// MinFailures is the least number of failures in the window.
-	MinFailures int `yaml:"minFailures" help:"least number of failures in the window"`
+	MinFailures int `yaml:"minFailures" help:"minimum number of failures in the window"`
 	// Share of runs, from 0 to 1, above which the alert fires.
-	Share float64 `yaml:"share" help:"share of runs, 0 to 1, above which it fires; 0 fires at every failure"`
+	Share float64 `yaml:"share" help:"share of runs, 0 to 1, above which it fires; 0 fires on every failure"`
 	// Interval is the time between evaluations; 0: that of the group.
 	Interval model.Duration `yaml:"interval" help:"time between evaluations, in a group of its own; 0s uses that of the group"`
 }
@@ -70,8 +70,9 @@ func (k *TaskFailing) rules(b builder) []draft {
 	return []draft{draft{
 		firing: k.Firing, expr: expr,
 		summary: "The work under lock " + b.lock() + " fails",
-		description: fmt.Sprintf("Runs under lock %s%s that returned an error or panicked in the last %s: about {{ $value | printf \"%%.0f\" }}. The lock did its part.%s",
+		description: fmt.Sprintf("About {{ $value | printf \"%%.0f\" }} of the runs under lock %s%s in the last %s returned an error or panicked: locking worked, but the job failed or was only partly done. "+
+			"See the logs of the replicas for the error.%s",
 			b.lock(), b.where(), window,
-			b.replicas("Most of them on", fmt.Sprintf("sum by (%s) (max_over_time(%%s[%s])) > 0", b.HolderLabel, window), failures)),
+			b.replicas("Most affected replicas", fmt.Sprintf("sum by (%s) (max_over_time(%%s[%s])) > 0", b.HolderLabel, window), failures)),
 	}.every("", k.Interval)}
 }

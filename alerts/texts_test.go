@@ -21,89 +21,89 @@ import (
 // of each, so that values, windows and causes in them are checked.
 var texts = map[string][]string{
 	"A4": {
-		`NoAcquisition/warning [redis] No replica acquires lock x: Replicas of job a made about 11 attempts to acquire lock x in the last 10m. None succeeded, and no replica held the lock. The work behind this lock is not being done. The lock is of family orders.`,
+		`NoAcquisition/warning [redis] No replica can acquire lock x: About 11 attempts to acquire lock x of job a in the last 10m have all failed, and no replica held the lock: its work is not being done. Check the backend, and look up the holder of the lock there. The lock belongs to family orders.`,
 	},
 	"B16 the node of the leader dies with a lease": {
-		`NoLeader/critical [etcd] Lock x has no leader: No replica of job a has held lock x for 30s, and no lease that is known still runs. The work of the leader is not being done. Most attempts that failed in the last 5m ended as timeout. No replica was told in the last 2m that the lock is held. The lock is of family orders.`,
-		`ScrapeFailing/warning [] Replicas of job a cannot be scraped: Replicas of job a that exported leader election metrics and have not been scraped for more than 5m: 1. One of them may lead. Targets that are down: i1.`,
+		`NoLeader/critical [etcd] Lock x has no leader: Lock x of job a has had no leader for 30s, and no known lease is still valid: the leader's work is not being done. Check that replicas run and campaign, and look up the holder of the lock in the backend. Most failed attempts of the last 5m ended with reason timeout. The backend has not reported the lock as held in the last 2m. The lock belongs to family orders.`,
+		`ScrapeFailing/warning [] Replicas of job a cannot be scraped: 1 of the replicas of job a that exported leader election metrics could not be scraped for more than 5m: one of them may lead. Check that they run, and that Prometheus can reach them. Targets that are down: i1.`,
 	},
 	"B17 a leader with a lease of an hour crashes, and its": {
-		`NoLeader/critical [etcd] Lock x has no leader: No replica of job a has held lock x for 30s, and no lease that is known still runs. The work of the leader is not being done. No replica was told in the last 2m that the lock is held. The lock is of family orders.`,
-		`NoLeader/warning [etcd] Lock x has no leader that can be seen: No replica of job a that can be scraped has held lock x for 5m. The replica that held it last is gone. Its lease may still run, or it leads without being scraped. No replica was told in the last 2m that the lock is held. The lock is of family orders.`,
+		`NoLeader/critical [etcd] Lock x has no leader: Lock x of job a has had no leader for 30s, and no known lease is still valid: the leader's work is not being done. Check that replicas run and campaign, and look up the holder of the lock in the backend. The backend has not reported the lock as held in the last 2m. The lock belongs to family orders.`,
+		`NoLeader/warning [etcd] Lock x has no visible leader: Lock x of job a has had no leader among the scraped replicas for 5m: the last holder disappeared, and its lease may still be valid or it may still lead. Check the scrape target of the last holder, and look up the holder of the lock in the backend. The backend has not reported the lock as held in the last 2m. The lock belongs to family orders.`,
 	},
 	"S11": {
-		`SplitBrain/critical [] Lock x has 4 leaders at once: Lock x of job a is claimed 4 times at once, more than its elector allows, and has been for 30s or longer. Work that the lock should keep apart may be done twice. Claimed by: i1 i2.`,
+		`SplitBrain/critical [] Lock x has 4 leaders at once: Lock x of job a has had 4 leaders at once for 30s or longer, more than its elector allows: protected work may be done twice. Look up the holder of the lock in the backend, and stop every replica that claims the lock and is not that holder. Claimed by: i1 i2.`,
 	},
 	"Q1": {
-		`Overlap/warning [etcd] Two terms of lock x overlapped: Two replicas of job a held lock x at once for about 20s, within the last 6m. Work that the lock should keep apart may have been done twice. Terms that ended lately were of: i1. The lock is of family orders.`,
+		`Overlap/warning [etcd] Two terms of lock x overlapped: Lock x of job a was held by two replicas at once for about 20s within the last 6m: protected work may have been done twice. Compare the logs and results of both replicas for that time. Replicas whose terms ended recently: i1. The lock belongs to family orders.`,
 	},
 	"D1": {
-		`Flapping/warning [etcd] Leadership of lock x changes hands too often: Lock x of job a was acquired about 5 times in the last 15m, more often than replicas that left or restarted explain. Each handover is a gap in the leader's work. The lock is of family orders.`,
+		`Flapping/warning [etcd] Leadership of lock x changes hands too often: Lock x of job a was acquired about 5 times in the last 15m, more often than replicas that left or restarted explain: each handover is a gap in the leader's work. Find out why replicas lose the lock: slow renewals, CPU throttling or backend errors. The lock belongs to family orders.`,
 	},
 	"D14": {
-		`Flapping/warningslow [etcd] Leadership of lock x changes hands too often: Lock x of job a was acquired about 19 times in the last 6h, more often than replicas that left or restarted explain. Each handover is a gap in the leader's work. The lock is of family orders.`,
+		`Flapping/warningslow [etcd] Leadership of lock x changes hands too often: Lock x of job a was acquired about 19 times in the last 6h, more often than replicas that left or restarted explain: each handover is a gap in the leader's work. Find out why replicas lose the lock: slow renewals, CPU throttling or backend errors. The lock belongs to family orders.`,
 	},
 	"E11": {
-		`BackendErrors/critical [etcd] Attempts to acquire lock x meet backend errors: 91.67% of the attempts to acquire lock x of job a met a backend error in the last 3m. Most of them on: i0 s0 s1 s2. No replica leads. The lock is of family orders.`,
-		`BackendErrors/warning [etcd] Attempts to acquire lock x meet backend errors: 96.8% of the attempts to acquire lock x of job a met a backend error in the last 10m. Most of them on: i0 s0 s1 s2. The lock is of family orders.`,
-		`NoLeader/critical [etcd] Lock x has no leader: No replica of job a has held lock x for 30s, and no lease that is known still runs. The work of the leader is not being done. Most attempts that failed in the last 5m ended as backend_error. No replica was told in the last 2m that the lock is held. The lock is of family orders.`,
+		`BackendErrors/critical [etcd] Attempts to acquire lock x meet backend errors: 91.67% of the attempts to acquire lock x of job a met a backend error in the last 3m, and no replica leads. Check the backend; the logs of the replicas have the text of the error. Most affected replicas: i0 s0 s1 s2. The lock belongs to family orders.`,
+		`BackendErrors/warning [etcd] Attempts to acquire lock x meet backend errors: 96.8% of the attempts to acquire lock x of job a met a backend error in the last 10m. Check the backend; the logs of the replicas have the text of the error. Most affected replicas: i0 s0 s1 s2. The lock belongs to family orders.`,
+		`NoLeader/critical [etcd] Lock x has no leader: Lock x of job a has had no leader for 30s, and no known lease is still valid: the leader's work is not being done. Check that replicas run and campaign, and look up the holder of the lock in the backend. Most failed attempts of the last 5m ended with reason backend_error. The backend has not reported the lock as held in the last 2m. The lock belongs to family orders.`,
 	},
 	"F1": {
-		`RenewalFailures/warning [etcd] Renewals of lock x fail: 33.33% of the renewals of lock x of job a failed in the last 10m, and renewals still fail. When the lease ends before one succeeds, the lock is lost. Most of them on: i1. The lock is of family orders.`,
+		`RenewalFailures/warning [etcd] Renewals of lock x fail: 33.33% of the renewals of lock x of job a failed in the last 10m, and renewals still fail: the lock is lost if its lease expires before a renewal succeeds. Check the backend and the connections to it. Most affected replicas: i1. The lock belongs to family orders.`,
 	},
 	"G3": {
-		`LeaseExceeded/critical [redis] Lock x was held past the end of its lease: Terms of lock x of job a that ran past their lease in the last 30m: about 1. From that moment another replica could have taken the lock while the work continued. Replicas: i1. The lock is of family orders.`,
-		`NearLease/warning [redis] Lock x comes close to the end of its lease: Runs or renewals of lock x of job a that used more than 80 % of the lease in the last 30m: about 1. If they become slower, the lock is free while the work continues. The lock is of family orders.`,
+		`LeaseExceeded/critical [redis] Lock x was held past the end of its lease: Lock x of job a was held past the end of its lease in the last 30m, in about 1 of its terms: another replica could take the lock while the work continued. Check for work that was done twice, and find out why the run or its renewals were slow. Replicas: i1. The lock belongs to family orders.`,
+		`NearLease/warning [redis] Lock x comes close to the end of its lease: Lock x of job a came close to the end of its lease in the last 30m: about 1 of its runs or renewals used more than 80 % of the lease. Renew earlier, lengthen the lease or shorten the run: if they get slower, the lease expires while the work continues. The lock belongs to family orders.`,
 	},
 	"H1": {
-		`LowHeadroom/warning [redis] The lease of lock x is about to expire: 10% of the lease of lock x of job a is left while a term is open, and it has been less than 20 % for more than 1m30s; below zero it has ended. Another replica may take the lock while the work continues. Replicas: i1. The lock is of family orders.`,
+		`LowHeadroom/warning [redis] The lease of lock x is about to expire: The lease of lock x of job a has had less than 20 % of its time left for more than 1m30s, now 10% (negative: expired). Find out why the replica does not renew the lease, or why its run takes so long: when the lease expires, another replica can take the lock while the work continues. Replicas: i1. The lock belongs to family orders.`,
 	},
 	"C16": {
-		`WorkAfterLoss/critical [etcd] Work continued after lock x was lost: A replica of job a worked for 40s in the last 30m after it had lost lock x. Another replica may have done the same work at the same time. Replicas: i1. The lock is of family orders.`,
+		`WorkAfterLoss/critical [etcd] Work continued after lock x was lost: Work under lock x of job a continued for 40s in the last 30m after the replica had lost the lock: another replica may have done the same work at the same time. Check for work that was done twice, and make the work stop when its context ends. Replicas: i1. The lock belongs to family orders.`,
 	},
 	"J15": {
-		`JobOverdue/warning [] The job behind lock x is overdue: Lock x of job a was not acquired for 1h 32m 2s or longer, which is more than 1.5 times the interval that it was declared with.`,
+		`JobOverdue/warning [] The job behind lock x is overdue: Lock x of job a has not been acquired for 1h 32m 2s or longer, more than 1.5 times its declared interval: its job has not run in time. Check that the scheduler of the job runs, and why attempts fail.`,
 	},
 	"T1": {
-		`TaskFailing/warning [redis] The work under lock x fails: Runs under lock x of job a that returned an error or panicked in the last 1h: about 1. The lock did its part. Most of them on: i1. The lock is of family orders.`,
+		`TaskFailing/warning [redis] The work under lock x fails: About 1 of the runs under lock x of job a in the last 1h returned an error or panicked: locking worked, but the job failed or was only partly done. See the logs of the replicas for the error. Most affected replicas: i1. The lock belongs to family orders.`,
 	},
 	"K8": {
-		`TokenRegressed/critical [redis] The fencing token of lock x went back: Terms of lock x of job a whose fencing token was lower than an earlier one, in the last 30m: about 1. A store that fences refuses the new leader, or has let an old one through. Replicas with a token of it: i1 i2. The lock is of family orders.`,
+		`TokenRegressed/critical [redis] The fencing token of lock x went back: The fencing token of lock x of job a was lower than an earlier one in about 1 of the terms of the last 30m: a store that checks tokens refuses the new leader, or has accepted an old one. Check whether the backend was restored, emptied or replaced. Replicas that export a token: i1 i2. The lock belongs to family orders.`,
 	},
 	"Z1": {
-		`StaleWrite/warning [] A store refused late writes under lock x: Writes under lock x that a store of job a refused in the last 30m, because their fencing token was lower than one it had seen: about 1. A replica kept writing after another had taken over; what it did elsewhere, without a token, was not stopped. Checked by: s1.`,
+		`StaleWrite/warning [] A store refused late writes under lock x: A store of job a refused about 1 of the writes under lock x in the last 30m, because it had already seen a higher fencing token: a replica kept writing after it lost the lock. Find that replica in the logs of the store, and check its actions that carry no token. Reported by: s1.`,
 	},
 	"N1": {
-		`NoStandby/warning [] Lock x has no standby: Replicas of job a that can hold lock x: 1, and it had more within the last 6h. If the leader fails, no replica takes over.`,
+		`NoStandby/warning [] Lock x has no standby: Lock x of job a has no standby: only 1 of its replicas can hold it, and more could within the last 6h. Start the missing replicas, or check why they do not campaign: if the leader fails, no replica takes over.`,
 	},
 	"P1": {
-		`AttemptStuck/warning [redis] An attempt to acquire lock x is stuck: An attempt of job a to acquire lock x has been waiting for 10m 30s, longer than the runs and waits of the last 6h explain. The lock is held by: i1. The lock is of family orders.`,
+		`AttemptStuck/warning [redis] An attempt to acquire lock x is stuck: An attempt of job a to acquire lock x has been waiting for 10m 30s, longer than the runs and waits of the last 6h explain. Check whether the run that holds the lock hangs, or whether the backend still has the key of a dead process. The lock is held by: i1. The lock belongs to family orders.`,
 	},
 	"X1": {
-		`Vacant/critical [kubernetes] No process holds lock ns/app: The backend kubernetes has named no live holder of lock ns/app for 1m. The work of the leader is not being done. Either no candidate runs, or none can reach the backend. Holders within the last 6h: h1. Reported by: o1.`,
+		`Vacant/critical [kubernetes] No process holds lock ns/app: The backend kubernetes has named no live holder of lock ns/app for 1m: the leader's work is not being done. Check that candidates run and can reach the backend. Holders within the last 6h: h1. Reported by: o1.`,
 	},
 	"I4": {
-		`Impostor/critical [etcd] A process leads lock x, and the backend names another: Processes of job a that lead lock x although the backend names another holder: 1. Two processes may do the same work. Stop the one that the backend does not name. Leading: i1 i2. The backend names: h2. The lock is of family orders.`,
-		`SplitBrain/critical [etcd] Lock x has 2 leaders at once: Lock x of job a is claimed 2 times at once, more than its elector allows, and has been for 30s or longer. Work that the lock should keep apart may be done twice. Claimed by: i1 i2. The lock is of family orders.`,
+		`Impostor/critical [etcd] A process leads lock x, but the backend names another holder: Lock x of job a is led by 1 of its processes that the backend does not name as its holder: two processes may do the same work. Stop each process that leads and that the backend does not name. Leading: i1 i2. The backend names: h2. The lock belongs to family orders.`,
+		`SplitBrain/critical [etcd] Lock x has 2 leaders at once: Lock x of job a has had 2 leaders at once for 30s or longer, more than its elector allows: protected work may be done twice. Look up the holder of the lock in the backend, and stop every replica that claims the lock and is not that holder. Claimed by: i1 i2. The lock belongs to family orders.`,
 	},
 	"Y1": {
-		`ObserverBlind/warning [kubernetes] What the backend kubernetes says of its locks is not known: No process of job observer in namespace mon has been able to ask the backend kubernetes for 5m, or none that did is scraped any more. A lock without a leader is not noticed there. Locks that were watched there within the last 1h: 2.`,
+		`ObserverBlind/warning [kubernetes] The state of the locks on backend kubernetes is unknown: The state of the locks on backend kubernetes has been unknown for 5m: no process of job observer in namespace mon can query the backend, or no such process is scraped. Check that the observer runs, is scraped and can reach the backend; until then, a lock there without a leader goes unnoticed. Locks observed there within the last 1h: 2.`,
 	},
 	"M9": {
-		`MetricsAbsent/critical [] No leader election metrics of job a, which led a lock: No replica of job a has exported leader_active for more than 6m, and one of them held a lock when it was last seen. If they are down, the work of the leader is not being done.`,
-		`MetricsAbsent/warning [] No leader election metrics of job a: No replica of job a has exported leader_active for more than 10m. Every other alert about its locks is blind: a lock without a leader would not be noticed.`,
+		`MetricsAbsent/critical [] No leader election metrics of job a, which held a lock: No replica of job a has exported leader_active for more than 6m, and one of them held a lock when it was last scraped. Check that the replicas run and are scraped: if they are down, the leader's work is not being done.`,
+		`MetricsAbsent/warning [] No leader election metrics of job a: No replica of job a has exported leader_active for more than 10m. Check that the replicas run and are scraped: without their metrics, most other alerts about their locks cannot fire.`,
 	},
 	"V1": {
-		`LockVanished/warning [] Lock x stopped exporting metrics: No replica of job a has exported series of lock x for more than 10m, although others of the job do. It was led when it was last seen, or is declared to run. If it was retired on purpose, the alert ends within 1h.`,
+		`LockVanished/warning [] Lock x stopped exporting metrics: Lock x of job a has exported no metrics for more than 10m, although its job still exports metrics: the lock was held when it was last scraped, or has a declared interval. Check whether a release or a failed start removed the lock; if it was retired on purpose, the alert clears within 1h.`,
 	},
 	"U4": {
-		`ScrapeFailing/warning [] Replicas of job a cannot be scraped: Replicas of job a that exported leader election metrics and have not been scraped for more than 5m: 1. One of them may lead. Targets that are down: i1.`,
+		`ScrapeFailing/warning [] Replicas of job a cannot be scraped: 1 of the replicas of job a that exported leader election metrics could not be scraped for more than 5m: one of them may lead. Check that they run, and that Prometheus can reach them. Targets that are down: i1.`,
 	},
 	"R2": {
-		`RedactionKeyMismatch/warning [] Replicas of job a label lock names in different ways: Replicas of job a have labelled lock names in 2 ways for more than 15m. One lock has a label under each, so a split brain between such replicas cannot be seen. In use (replicas: policy, key_id, key_check): (2: hash k1 1a2b3c4d) (1: hash k1 5e6f7a8b).`,
+		`RedactionKeyMismatch/warning [] Replicas of job a use different redaction policies or keys: Replicas of job a have used 2 different redaction policies or keys for more than 15m: one lock has several labels, so no alert detects a split brain between these replicas. Give all replicas the same policy, key and key id. In use (replicas: policy, key_id, key_check): (2: hash k1 1a2b3c4d) (1: hash k1 5e6f7a8b).`,
 	},
 	"O1": {
-		`LabelOverflow/warning [] Locks of job a share the label overflow: Replicas of job a with more locks than the cap on labels allows: 1. The locks beyond it share the label overflow, and no alert judges one of them. Names folded by one replica: 44.`,
+		`LabelOverflow/warning [] Locks of job a share the label overflow: Locks of job a share the label overflow on 1 of the replicas, because there are more locks than the limit on labels allows: per-lock alerts do not cover them. Raise the limit with WithMaxLabels, or group the locks into families. Lock names that one replica folded into it: 44.`,
 	},
 }
 

@@ -44,8 +44,8 @@ func (k *TokenRegressed) rules(b builder) []draft {
 	return []draft{{
 		firing: k.Firing, expr: expr,
 		summary: "The fencing token of lock " + b.lock() + " went back",
-		description: fmt.Sprintf("Terms of lock %s%s whose fencing token was lower than an earlier one, in the last %s: about {{ $value | printf \"%%.0f\" }}. "+
-			"A store that fences refuses the new leader, or has let an old one through.%s", b.lock(), b.where(), window,
-			b.replicas("Replicas with a token of it", "max by ("+b.HolderLabel+") (%s)", token)),
+		description: fmt.Sprintf("The fencing token of lock %s%s was lower than an earlier one in about {{ $value | printf \"%%.0f\" }} of the terms of the last %s: a store that checks tokens refuses the new leader, or has accepted an old one. "+
+			"Check whether the backend was restored, emptied or replaced.%s", b.lock(), b.where(), window,
+			b.replicas("Replicas that export a token", "max by ("+b.HolderLabel+") (%s)", token)),
 	}}
 }

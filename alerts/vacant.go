@@ -20,15 +20,15 @@ type Vacant struct {
 	// runs, as an anchored regular expression. A lock on another backend is
 	// judged where instrumented candidates say that they hold it.
 	Backends string `yaml:"backends" help:"regular expression of backends whose locks are always meant to be held"`
-	// Lookback is how long ago a lock that nobody holds may have been held.
-	Lookback model.Duration `yaml:"lookback" help:"how long a lock that nobody holds is missed; then it counts as retired"`
+	// Lookback is how long ago a lock without a holder may have been held.
+	Lookback model.Duration `yaml:"lookback" help:"how long the alert fires for a lock without a holder; after that, the lock counts as retired"`
 }
 
 func (*Vacant) about() about {
 	return about{
 		Condition: condition.Vacant, id: "X",
 		fires: "the backend has named no live holder of a lock that is meant to be held",
-		note:  "The backend has named no live holder of a lock for too long, as leader-observer or a standby sees it.",
+		note:  "The backend has named no live holder of a lock for too long, as reported by leader-observer or a standby.",
 	}
 }
 
@@ -65,8 +65,8 @@ func (k *Vacant) rules(b builder) []draft {
 	return []draft{{
 		firing: k.Firing, expr: expr, ownBackend: true,
 		summary: "No process holds lock " + b.lock(),
-		description: fmt.Sprintf("The backend {{ $labels.%s }} has named no live holder of lock %s for %s. The work of the leader is not being done. "+
-			"Either no candidate runs, or none can reach the backend.%s%s",
+		description: fmt.Sprintf("The backend {{ $labels.%s }} has named no live holder of lock %s for %s: the leader's work is not being done. "+
+			"Check that candidates run and can reach the backend.%s%s",
 			backendLabel, b.lock(), k.For, b.lastHolders(k.Lookback), b.reporters()),
 	}}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// WorkAfterLoss: a guarded body went on after its lock was gone.
+// WorkAfterLoss: a guarded body continued after its lock was lost.
 type WorkAfterLoss struct {
 	Firing `yaml:",inline"`
 	Window model.Duration `yaml:"window" help:"lookback window"`
@@ -22,8 +22,8 @@ type WorkAfterLoss struct {
 func (*WorkAfterLoss) about() about {
 	return about{
 		Condition: condition.WorkAfterLoss, id: "W",
-		fires: "a body kept working after its lock was gone",
-		note:  "Work continues after its lock is gone.",
+		fires: "guarded work continued after its lock was lost",
+		note:  "Work continues after its lock is lost.",
 	}
 }
 
@@ -49,8 +49,8 @@ func (k *WorkAfterLoss) rules(b builder) []draft {
 	return []draft{{
 		firing: k.Firing, expr: expr,
 		summary: "Work continued after lock " + b.lock() + " was lost",
-		description: fmt.Sprintf("A replica%s worked for {{ $value | humanizeDuration }} in the last %s after it had lost lock %s. "+
-			"Another replica may have done the same work at the same time.%s", b.where(), window, b.lock(),
+		description: fmt.Sprintf("Work under lock %s%s continued for {{ $value | humanizeDuration }} in the last %s after the replica had lost the lock: another replica may have done the same work at the same time. "+
+			"Check for work that was done twice, and make the work stop when its context ends.%s", b.lock(), b.where(), window,
 			b.replicas("Replicas", fmt.Sprintf("max by (%s) (increase(%%s[%s])) > %s", b.HolderLabel, window, seconds(k.Tolerance)), work)),
 	}}
 }
