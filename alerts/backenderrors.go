@@ -19,7 +19,7 @@ type BackendErrors struct {
 	Recent model.Duration `yaml:"recent" help:"lookback window of the critical alert; the last error must lie within it"`
 	// Since is how long ago the critical alert wants the least number of errors
 	// met, of a lock that is taken for single runs.
-	Since model.Duration `yaml:"since" help:"for locks around single runs, the critical alert requires minErrors errors before this time"`
+	Since model.Duration `yaml:"since" help:"for locks around single runs, the critical alert requires minErrors errors already this long ago"`
 	// Vacant is how long the critical alert waits after the last sample in which
 	// a replica led.
 	Vacant model.Duration `yaml:"vacant" help:"the critical alert fires this long after the last sample in which a replica led"`
