@@ -41,7 +41,7 @@ func (k *AttemptStuck) validate(c check) {
 	c.firing("", k.Firing)
 	if k.Enabled {
 		c.require(k.Factor >= 1 && k.Factor <= 1000, "factor", "%v is out of range; use 1 to 1000", k.Factor)
-		c.require(k.Patience > 0, "patience", "%s is no time; use one such as 10m", k.Patience)
+		c.require(k.Patience > 0, "patience", "%s is not a positive duration; use one such as 10m", k.Patience)
 		c.holdsSamples("lookback", k.Lookback, true)
 		c.interval(k.Interval, k.Lookback, true)
 	}

@@ -199,8 +199,8 @@ func TestAForeignSourceThatCannotWorkIsRefused(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		"an unknown source":     {func(c *Config) { c.Source = "etcd" }, `source: "etcd" is no source; use leaderscope, client-go or kube-state-metrics`},
-		"no time":               {func(c *Config) { c.KubeStateMetrics.StaleAfter = 0 }, "kubeStateMetrics.staleAfter: 0s is no time; use one that is longer than every lease, such as 90s"},
+		"an unknown source":     {func(c *Config) { c.Source = "etcd" }, `source: "etcd" is not a known source; use leaderscope, client-go or kube-state-metrics`},
+		"no time":               {func(c *Config) { c.KubeStateMetrics.StaleAfter = 0 }, "kubeStateMetrics.staleAfter: 0s is not a positive duration; use one that is longer than every lease, such as 90s"},
 		"recording of a source": {func(c *Config) { c.Source, c.Recording = ClientGo, true }, "recording: there is nothing to record of the series of client-go; use recording: false"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -231,11 +231,11 @@ func TestADollarReachesGrafanaAsItIs(t *testing.T) {
 
 func TestGrafanaManagedIsRefusedWithEveryKey(t *testing.T) {
 	g := GrafanaManaged{DatasourceUID: "a b", OrgID: 0, Folder: " ", Interval: model.Duration(15 * time.Second), UIDPrefix: strings.Repeat("a", 12)}
-	want := `datasourceUID: "a b" is no uid; use 1 to 40 letters, digits, - and _` + "\n" +
-		`orgID: 0 is no organisation; use 1 for the first` + "\n" +
+	want := `datasourceUID: "a b" is not a valid uid; use 1 to 40 letters, digits, - and _` + "\n" +
+		`orgID: 0 is not a valid organisation id; use 1 for the first` + "\n" +
 		`folder: must not be empty, Grafana refuses rules without; use a name such as Leader election` + "\n" +
-		`interval: 15s is no multiple of 10s, in which Grafana evaluates; use one such as 1m` + "\n" +
-		`uidPrefix: "aaaaaaaaaaaa" begins no uid; use 1 to 11 small letters, digits, - and _`
+		`interval: 15s is not a multiple of 10s, in which Grafana evaluates; use one such as 1m` + "\n" +
+		`uidPrefix: "aaaaaaaaaaaa" begins no uid; use 1 to 11 lower-case letters, digits, - and _`
 	if err := g.Validate(); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

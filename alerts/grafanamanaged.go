@@ -49,11 +49,11 @@ var uidPart = regexp.MustCompile(`^[a-z0-9_-]+$`)
 func (g GrafanaManaged) Validate() error {
 	longest := maxRuleUID - len("-RedactionKeyMismatch-warning")
 	v := &validation{}
-	v.require(datasourceUID.MatchString(g.DatasourceUID), "datasourceUID", "%q is no uid; use 1 to 40 letters, digits, - and _", g.DatasourceUID)
-	v.require(g.OrgID >= 1, "orgID", "%d is no organisation; use 1 for the first", g.OrgID)
+	v.require(datasourceUID.MatchString(g.DatasourceUID), "datasourceUID", "%q is not a valid uid; use 1 to 40 letters, digits, - and _", g.DatasourceUID)
+	v.require(g.OrgID >= 1, "orgID", "%d is not a valid organisation id; use 1 for the first", g.OrgID)
 	v.require(strings.TrimSpace(g.Folder) != "", "folder", "must not be empty, Grafana refuses rules without; use a name such as Leader election")
-	v.require(g.Interval > 0 && g.Interval%grafanaStep == 0, "interval", "%s is no multiple of %s, in which Grafana evaluates; use one such as 1m", g.Interval, grafanaStep)
-	v.require(uidPart.MatchString(g.UIDPrefix) && len(g.UIDPrefix) <= longest, "uidPrefix", "%q begins no uid; use 1 to %d small letters, digits, - and _", g.UIDPrefix, longest)
+	v.require(g.Interval > 0 && g.Interval%grafanaStep == 0, "interval", "%s is not a multiple of %s, in which Grafana evaluates; use one such as 1m", g.Interval, grafanaStep)
+	v.require(uidPart.MatchString(g.UIDPrefix) && len(g.UIDPrefix) <= longest, "uidPrefix", "%q begins no uid; use 1 to %d lower-case letters, digits, - and _", g.UIDPrefix, longest)
 	return errors.Join(v.errs...)
 }
 

@@ -30,7 +30,7 @@ func (k *LowHeadroom) preset() {
 
 func (k *LowHeadroom) validate(c check) {
 	c.firing("", k.Firing)
-	c.require(!k.Enabled || k.Share > 0 && k.Share < 1, "share", "%v is no part of a lease; use 0.01 to 0.99", k.Share)
+	c.require(!k.Enabled || k.Share > 0 && k.Share < 1, "share", "%v is not a valid share of a lease; use 0.01 to 0.99", k.Share)
 	c.require(!k.Enabled || k.For > c.fresh(), "for", "%s is not longer than the %s for which one sample counts, so one dip would fire; use at least %s", k.For, c.fresh(), 2*c.fresh()-c.slowest())
 }
 

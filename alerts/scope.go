@@ -69,7 +69,7 @@ func parseMatchers(s string) ([]*labels.Matcher, error) {
 	}
 	parsed, err := parser.NewParser(parser.Options{}).ParseMetricSelector(braced)
 	if err != nil {
-		return nil, fmt.Errorf("selector: %s is no list of label matchers (%w); write it as in job=~\"a|b\"", s, err)
+		return nil, fmt.Errorf("selector: %s is not a valid list of label matchers (%w); write it as in job=~\"a|b\"", s, err)
 	}
 	return parsed, nil
 }

@@ -43,7 +43,7 @@ func (k *Vacant) validate(c check) {
 	}
 	c.require(k.For >= c.config.sample(), "for", "%s is shorter than the time between two samples, %s, so a handover that one sample shows would page; use at least %s", k.For, c.config.sample(), c.config.sample())
 	_, err := regexp.Compile("^(?:" + k.Backends + ")$")
-	c.require(err == nil, "backends", "%q is no regular expression (%v); write it as in kubernetes|etcd", k.Backends, err)
+	c.require(err == nil, "backends", "%q is not a valid regular expression (%v); write it as in kubernetes|etcd", k.Backends, err)
 	c.require(!strings.Contains(k.Backends, "{{"), "backends", "%q has double braces, which templates of alerts would take for their own; write them as [{][{]", k.Backends)
 }
 

@@ -63,8 +63,8 @@ const longestSample = model.Duration(150 * time.Second)
 
 func (v *validation) source() {
 	c := v.config
-	v.require(slices.Contains(Sources(), c.Source), "source", "%q is no source; use %s, %s or %s", c.Source, Leaderscope, ClientGo, KubeStateMetrics)
-	v.require(c.KubeStateMetrics.StaleAfter > 0, "kubeStateMetrics.staleAfter", "%s is no time; use one that is longer than every lease, such as 90s", c.KubeStateMetrics.StaleAfter)
+	v.require(slices.Contains(Sources(), c.Source), "source", "%q is not a known source; use %s, %s or %s", c.Source, Leaderscope, ClientGo, KubeStateMetrics)
+	v.require(c.KubeStateMetrics.StaleAfter > 0, "kubeStateMetrics.staleAfter", "%s is not a positive duration; use one that is longer than every lease, such as 90s", c.KubeStateMetrics.StaleAfter)
 	v.require(!c.Source.Foreign() || !c.Recording, "recording", "there is nothing to record of the series of %s; use recording: false", c.Source)
 }
 
@@ -72,21 +72,21 @@ func (v *validation) scope() {
 	c, lock := v.config, catalog.LockName.Name()
 	v.require(slices.Contains(c.ScopeLabels, lock), "scopeLabels", "%s lack %s; without it different locks merge into one", list(c.ScopeLabels), lock)
 	for i, l := range c.ScopeLabels {
-		v.require(validLabel(l), "scopeLabels", "%q is no label name; use letters, digits and _", l)
+		v.require(validLabel(l), "scopeLabels", "%q is not a valid label name; use letters, digits and _", l)
 		v.require(!seriesLabels()[l], "scopeLabels", "%s is a label of some of the metrics only; use labels of the targets", l)
 		v.require(!slices.Contains(c.ScopeLabels[:i], l), "scopeLabels", "%s is there twice; leave one out", l)
 	}
 	v.require(!slices.Contains(c.ReporterLabels, lock), "reporterLabels", "%s have %s, which tells which lock it is; take it out", list(c.ReporterLabels), lock)
 	for _, l := range c.ReporterLabels {
-		v.require(validLabel(l), "reporterLabels", "%q is no label name; use letters, digits and _", l)
+		v.require(validLabel(l), "reporterLabels", "%q is not a valid label name; use letters, digits and _", l)
 	}
-	v.require(validLabel(c.HolderLabel), "holderLabel", "%q is no label name; use the label that tells replicas apart, such as instance or pod", c.HolderLabel)
+	v.require(validLabel(c.HolderLabel), "holderLabel", "%q is not a valid label name; use the label that tells replicas apart, such as instance or pod", c.HolderLabel)
 	v.require(c.HolderLabel != lock && !seriesLabels()[c.HolderLabel], "holderLabel", "%s does not tell replicas apart; use a label such as instance or pod", c.HolderLabel)
 	v.require(!slices.Contains(c.ScopeLabels, c.HolderLabel), "holderLabel", "%s is a scope label too, so each replica would be judged alone and SplitBrain could never fire; take it out of scopeLabels", c.HolderLabel)
 	v.require(c.MetricPrefix == "" || model.LegacyValidation.IsValidMetricName(c.MetricPrefix), "metricPrefix", "%q begins no metric name; use letters, digits and _, as in shop_", c.MetricPrefix)
-	v.require(c.ScrapeInterval > 0, "scrapeInterval", "%s is no time; use the time between two samples, such as 30s", c.ScrapeInterval)
+	v.require(c.ScrapeInterval > 0, "scrapeInterval", "%s is not a positive duration; use the time between two samples, such as 30s", c.ScrapeInterval)
 	v.require(c.ScrapeInterval <= longestSample, "scrapeInterval", "%s is too long: a series ends for Prometheus 5m after its last sample, so one missed scrape would end it; use at most %s", c.ScrapeInterval, longestSample)
-	v.require(c.Histograms == Classic || c.Histograms == Native || c.Histograms == Both, "histograms", "%q is no form of histograms; use %s, %s or %s", c.Histograms, Classic, Native, Both)
+	v.require(c.Histograms == Classic || c.Histograms == Native || c.Histograms == Both, "histograms", "%q is not a known form of histograms; use %s, %s or %s", c.Histograms, Classic, Native, Both)
 }
 
 func (v *validation) selector() {
@@ -107,26 +107,26 @@ func (v *validation) selector() {
 
 func (v *validation) group() {
 	c := v.config
-	v.require(c.Group.Name != "", "group.name", `"" is no name; use one such as leader-election`)
+	v.require(c.Group.Name != "", "group.name", `"" is not a valid name; use one such as leader-election`)
 	v.require(c.Group.Interval >= 0, "group.interval", "%s is negative; use 0 for the server's own", c.Group.Interval)
 }
 
 func (v *validation) texts() {
 	c := v.config
 	reserved := append([]string{"alertname", backendLabel, variantLabel}, c.ScopeLabels...)
-	v.require(validLabel(c.SeverityLabel), "severityLabel", "%q is no label name; use one such as severity", c.SeverityLabel)
+	v.require(validLabel(c.SeverityLabel), "severityLabel", "%q is not a valid label name; use one such as severity", c.SeverityLabel)
 	v.require(!slices.Contains(reserved, c.SeverityLabel), "severityLabel", "%s is a label that the alert already has; use another one", c.SeverityLabel)
 	for _, l := range sortedKeys(c.Labels) {
-		v.require(validLabel(l), "labels."+l, "%q is no label name; use letters, digits and _", l)
+		v.require(validLabel(l), "labels."+l, "%q is not a valid label name; use letters, digits and _", l)
 		v.require(!slices.Contains(append(reserved, c.SeverityLabel), l), "labels."+l, "%s is a label that the alert already has; use another name", l)
 		v.require(!strings.Contains(c.Labels[l], "{{"), "labels."+l, "%q is a template; the identity of an alert must not change, put it under annotations", c.Labels[l])
 	}
 	ours := []string{"summary", "description", "runbook_url", "dashboard_url", "__dashboardUid__", "__panelId__"}
 	for _, a := range sortedKeys(c.Annotations) {
-		v.require(validLabel(a), "annotations."+a, "%q is no annotation name; use letters, digits and _", a)
+		v.require(validLabel(a), "annotations."+a, "%q is not a valid annotation name; use letters, digits and _", a)
 		v.require(!slices.Contains(ours, a), "annotations."+a, "%s is written by the rules; use another name", a)
 		err := parseTemplate(c.Annotations[a])
-		v.require(err == nil, "annotations."+a, "%q is no template of Prometheus (%v); correct it", c.Annotations[a], err)
+		v.require(err == nil, "annotations."+a, "%q is not a valid Prometheus template (%v); correct it", c.Annotations[a], err)
 	}
 }
 
@@ -134,11 +134,11 @@ func (v *validation) links() {
 	c := v.config
 	for _, u := range []struct{ key, value string }{{"runbookBaseURL", c.RunbookBaseURL}, {"dashboardBaseURL", c.DashboardBaseURL}} {
 		v.require(u.value == "" || strings.HasPrefix(u.value, "https://") || strings.HasPrefix(u.value, "http://"),
-			u.key, "%q is no web address; begin it with https:// or leave it empty", u.value)
+			u.key, "%q is not a web address; start it with https:// or leave it empty", u.value)
 		v.require(!strings.ContainsAny(u.value, "{} \n"), u.key, "%q has braces or spaces; write them as %%7B or %%20", u.value)
 	}
 	for key, uid := range map[string]string{"dashboardUID": c.DashboardUID, "lockDashboardUID": c.LockDashboardUID, "backendsDashboardUID": c.BackendsDashboardUID} {
-		v.require(len(uid) <= 40 && !strings.ContainsAny(uid, "{}/?# \n"), key, "%q is no uid; use at most 40 letters, digits, - and _", uid)
+		v.require(len(uid) <= 40 && !strings.ContainsAny(uid, "{}/?# \n"), key, "%q is not a valid uid; use at most 40 letters, digits, - and _", uid)
 	}
 }
 
@@ -185,7 +185,7 @@ func (c check) firing(key string, f Firing) {
 	if key != "" {
 		c = c.below(key)
 	}
-	c.require(f.Severity != "" && !strings.Contains(f.Severity, "{{"), "severity", "%q is no severity; use one such as warning or critical", f.Severity)
+	c.require(f.Severity != "" && !strings.Contains(f.Severity, "{{"), "severity", "%q is not a valid severity; use one such as warning or critical", f.Severity)
 	c.require(f.For >= 0, "for", "%s is negative; use 0 to fire at once", f.For)
 	c.require(f.KeepFiringFor >= 0, "keepFiringFor", "%s is negative; use 0 to resolve at once", f.KeepFiringFor)
 }
@@ -238,7 +238,7 @@ func (c check) interval(interval, window model.Duration, enabled bool) {
 
 // share refuses shares that cannot be exceeded.
 func (c check) share(key, of string, share float64, enabled bool) {
-	c.require(!enabled || share >= 0 && share < 1, key, "%v is no share that %s can exceed; use 0 to 0.99", share, of)
+	c.require(!enabled || share >= 0 && share < 1, key, "%v is not a share that %s can exceed; use 0 to 0.99", share, of)
 }
 
 // distinct refuses two rules whose alerts could not be told apart.

@@ -14,11 +14,11 @@ func (c Config) timeChecks() []check {
 	_, fromErr := parseRelative(c.From)
 	_, toErr := parseRelative(c.To)
 	return []check{
-		{"refresh", validRefresh(c.Refresh), fmt.Sprintf("%q is no time between reloads; use one unit and at least 5s, such as 30s, 5m or 1h, or leave it empty", c.Refresh)},
-		{"from", fromErr == nil, fmt.Sprintf("%q is no start of a time range; write it as now-3h or now-1d/d", c.From)},
-		{"to", toErr == nil, fmt.Sprintf("%q is no end of a time range; write it as now or now-1d/d", c.To)},
+		{"refresh", validRefresh(c.Refresh), fmt.Sprintf("%q is not a valid refresh interval; use one unit and at least 5s, such as 30s, 5m or 1h, or leave it empty", c.Refresh)},
+		{"from", fromErr == nil, fmt.Sprintf("%q is not a valid start of a time range; write it as now-3h or now-1d/d", c.From)},
+		{"to", toErr == nil, fmt.Sprintf("%q is not a valid end of a time range; write it as now or now-1d/d", c.To)},
 		{"from", fromErr != nil || toErr != nil || beginsBefore(c.From, c.To), fmt.Sprintf("%s is not before to, which is %s, so the range would be empty; use an earlier time", c.From, c.To)},
-		{"timezone", isZone(c.Timezone), fmt.Sprintf("%q is no time zone; use utc, browser, or a name such as Europe/Berlin", c.Timezone)},
+		{"timezone", isZone(c.Timezone), fmt.Sprintf("%q is not a known time zone; use utc, browser, or a name such as Europe/Berlin", c.Timezone)},
 	}
 }
 
@@ -69,7 +69,7 @@ type offset struct {
 func parseRelative(s string) (relative, error) {
 	m := relativePattern.FindStringSubmatch(s)
 	if m == nil {
-		return relative{}, fmt.Errorf("%q is no time relative to now", s)
+		return relative{}, fmt.Errorf("%q is not a time relative to now", s)
 	}
 	r := relative{unit: m[2]}
 	for _, o := range offsetPattern.FindAllStringSubmatch(m[1], -1) {

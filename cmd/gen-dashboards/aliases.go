@@ -86,7 +86,7 @@ func loadAliases(name string) (map[string]string, error) {
 
 func readAliases(name string, m *yaml.Node) (aliases map[string]string, problems []error) {
 	if m.Kind != yaml.MappingNode {
-		return nil, []error{aliasError(name, m, "this is no mapping of labels to aliases; write it as label: alias")}
+		return nil, []error{aliasError(name, m, "this is not a mapping of labels to aliases; write it as label: alias")}
 	}
 	aliases = map[string]string{}
 	for pair := range slices.Chunk(m.Content, 2) {
@@ -120,9 +120,9 @@ func checkAlias(label, alias string) error {
 	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
 	switch {
 	case label == "" || redact.Valid(label) != label:
-		return errors.New("this is no label; labels are texts of at most 128 bytes without control characters")
+		return errors.New("this is not a label; labels are texts of at most 128 bytes without control characters")
 	case strings.TrimSpace(alias) == "" || !utf8.ValidString(alias) || strings.ContainsFunc(alias, unprintable):
-		return errors.New("the alias is no printable text; what looks like a number goes in quotes")
+		return errors.New("the alias is not printable text; what looks like a number goes in quotes")
 	case strings.Contains(alias, "@"):
 		return errors.New("the alias has an @; an address is what the label is there to hide")
 	case utf8.RuneCountInString(alias) > maxAlias:

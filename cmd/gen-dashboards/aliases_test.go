@@ -50,13 +50,13 @@ func TestEveryErrorOfAMappingIsReported(t *testing.T) {
 		"several lines": {"k1: a@b\nk2: fine\nk2: again\n'': x\nk3: 42\nk4: [a]\n",
 			"f:1:1: the alias has an @; an address is what the label is there to hide\n" +
 				"f:3:1: this label is there twice; keep one of them\n" +
-				"f:4:1: this is no label; labels are texts of at most 128 bytes without control characters\n" +
-				"f:5:1: the alias is no printable text; what looks like a number goes in quotes\n" +
-				"f:6:1: the alias is no printable text; what looks like a number goes in quotes"},
+				"f:4:1: this is not a label; labels are texts of at most 128 bytes without control characters\n" +
+				"f:5:1: the alias is not printable text; what looks like a number goes in quotes\n" +
+				"f:6:1: the alias is not printable text; what looks like a number goes in quotes"},
 		"nothing":                 {"", "f: no aliases; write them as label: alias"},
 		"an empty mapping":        {"{}\n", "f: no aliases; write them as label: alias"},
-		"a list":                  {"- a\n", "f:1:1: this is no mapping of labels to aliases; write it as label: alias"},
-		"an alias of YAML":        {"a: &x b\nc: *x\n", "f:2:1: the alias is no printable text; what looks like a number goes in quotes"},
+		"a list":                  {"- a\n", "f:1:1: this is not a mapping of labels to aliases; write it as label: alias"},
+		"an alias of YAML":        {"a: &x b\nc: *x\n", "f:2:1: the alias is not printable text; what looks like a number goes in quotes"},
 		"Latin-1":                 {"a: \xf6\n", "f: the file is not in UTF-8; save it as UTF-8"},
 		"broken YAML":             {"a: [\n", "f: line 1: did not find expected node content; correct the YAML there"},
 		"a second document":       {"a: b\n---\nc: d\n", "f:3:1: this is a second document; put everything into the first"},

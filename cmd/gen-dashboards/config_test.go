@@ -110,16 +110,16 @@ func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 		"an unknown key":           {"scope:\n  holdr: pod\n", `f:2:3: scope.holdr: unknown key "holdr"; valid keys: histograms, holder, labels, metricPrefix, reporter, scrapeInterval, selector`},
 		"a key twice":              {"scope:\n  holder: a\n  holder: b\n", `f:3:3: scope.holder: this key is there twice, the first time in line 2; keep one of them`},
 		"a key of another section": {"alerts:\n  group:\n    scopeLabels: [lock_name]\n", `f:3:5: alerts.group.scopeLabels: unknown key "scopeLabels"; valid keys: interval, name`},
-		"no duration":              {"alerts:\n  flapping:\n    for: soon\n", `f:3:5: alerts.flapping.for: "soon" is no duration; write it as 30s, 5m or 1h30m`},
-		"a number for a duration":  {"scope:\n  scrapeInterval: 15\n", `f:2:3: scope.scrapeInterval: "15" is no duration; write it as 30s, 5m or 1h30m`},
-		"a text for a number":      {"alerts:\n  flapping:\n    handovers: many\n", `f:3:5: alerts.flapping.handovers: "many" is no whole number; write it as 4`},
-		"a list missing":           {"scope:\n  labels: 3\n", `f:2:3: scope.labels: this is no list of texts; write it as [job, lock_name]`},
+		"no duration":              {"alerts:\n  flapping:\n    for: soon\n", `f:3:5: alerts.flapping.for: "soon" is not a valid duration; write it as 30s, 5m or 1h30m`},
+		"a number for a duration":  {"scope:\n  scrapeInterval: 15\n", `f:2:3: scope.scrapeInterval: "15" is not a valid duration; write it as 30s, 5m or 1h30m`},
+		"a text for a number":      {"alerts:\n  flapping:\n    handovers: many\n", `f:3:5: alerts.flapping.handovers: "many" is not a whole number; write it as 4`},
+		"a list missing":           {"scope:\n  labels: 3\n", `f:2:3: scope.labels: this is not a list of texts; write it as [job, lock_name]`},
 		"broken YAML":              {"scope: [1\n", `f:1:8: sequence end token ']' not found; correct the YAML here or just above`},
 		"no lock_name":             {"scope:\n  labels: [job]\n", `f:2:3: scope.labels: job lack lock_name; without it different locks merge into one`},
-		"a uid with a blank":       {"dashboards:\n  uid: a b\n", `f:2:3: dashboards.uid: "a b" is no uid; use at most 40 letters, digits, - and _`},
+		"a uid with a blank":       {"dashboards:\n  uid: a b\n", `f:2:3: dashboards.uid: "a b" is not a valid uid; use at most 40 letters, digits, - and _`},
 		"a legend without a lock":  {"dashboards: {legend: x}\n", `f:1:14: dashboards.legend: "x" lacks {{lock_name}}, so that a reader could not tell locks apart; add it`},
-		"a share beyond 1":         {"alerts:\n  backendErrors:\n    critical:\n      share: 7\n", `f:4:7: alerts.backendErrors.critical.share: 7 is no share that attempts can exceed; use 0 to 0.99`},
-		"a fraction for a number":  {"alerts:\n  flapping:\n    handovers: 7.9\n", `f:3:5: alerts.flapping.handovers: "7.9" is no whole number; write it as 4`},
+		"a share beyond 1":         {"alerts:\n  backendErrors:\n    critical:\n      share: 7\n", `f:4:7: alerts.backendErrors.critical.share: 7 is not a share that attempts can exceed; use 0 to 0.99`},
+		"a fraction for a number":  {"alerts:\n  flapping:\n    handovers: 7.9\n", `f:3:5: alerts.flapping.handovers: "7.9" is not a whole number; write it as 4`},
 		"a conflict of two keys": {"alerts:\n  lowHeadroom:\n    for: 1m\n",
 			`f:3:5: alerts.lowHeadroom.for: 1m is not longer than the 1m15s for which one sample counts, so one dip would fire; use at least 1m30s`},
 		"an interval beyond what the server sees": {"scope:\n  scrapeInterval: 10m\n",
@@ -127,14 +127,14 @@ func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 		"a selector that smuggles a template": {"scope:\n  selector: job=\"{{x}}\"\n",
 			"f:2:3: scope.selector: job=\"{{x}}\" has double braces, which templates of alerts would take for their own; write them as [{][{]"},
 		"several at once": {"scope:\n  histograms: new\n  metricPrefix: 1-\nalerts:\n  taskFailing:\n    share: 2\n    minFailures: 0\n",
-			`f:2:3: scope.histograms: "new" is no form of histograms; use classic, native or both` + "\n" +
+			`f:2:3: scope.histograms: "new" is not a known form of histograms; use classic, native or both` + "\n" +
 				`f:3:3: scope.metricPrefix: "1-" begins no metric name; use letters, digits and _, as in shop_` + "\n" +
-				`f:6:5: alerts.taskFailing.share: 2 is no share that runs can exceed; use 0 to 0.99` + "\n" +
+				`f:6:5: alerts.taskFailing.share: 2 is not a share that runs can exceed; use 0 to 0.99` + "\n" +
 				`f:7:5: alerts.taskFailing.minFailures: 0 is too few; use at least 1`},
 		"several that cannot be read": {"scope:\n  holdr: pod\n  scrapeInterval: 15\nalerts:\n  nearLease: {minTimes: 1.5}\n",
 			`f:2:3: scope.holdr: unknown key "holdr"; valid keys: histograms, holder, labels, metricPrefix, reporter, scrapeInterval, selector` + "\n" +
-				`f:3:3: scope.scrapeInterval: "15" is no duration; write it as 30s, 5m or 1h30m` + "\n" +
-				`f:5:15: alerts.nearLease.minTimes: "1.5" is no whole number; write it as 4`},
+				`f:3:3: scope.scrapeInterval: "15" is not a valid duration; write it as 30s, 5m or 1h30m` + "\n" +
+				`f:5:15: alerts.nearLease.minTimes: "1.5" is not a whole number; write it as 4`},
 		"every kind of value that cannot be read": {
 			"recording: yes\nscope: {labels: [[a]], holder: [pod], selector: {a: b}}\nalerts:\n  labels: {team: 1.10, a: [b]}\n  annotations: [x]\n  nearLease: 3\n" +
 				"  taskFailing: {share: 50%, enabled: \"true\", severity: ~}\n  group: {interval: [1m]}\ndashboards:\n  tags: a\n  title: |\n    x\n",
@@ -143,40 +143,40 @@ func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 				`f:2:24: scope.holder: a list or a mapping is here where one value is expected; write it as key: value` + "\n" +
 				`f:2:39: scope.selector: a list or a mapping is here where one value is expected; write it as key: value` + "\n" +
 				`f:4:3: alerts.labels: the value of "team": 1.10 is a number, which would become "1.1"; write it in quotes` + "\n" +
-				`f:5:3: alerts.annotations: this is no mapping of texts to texts; write it as {team: orders}` + "\n" +
+				`f:5:3: alerts.annotations: this is not a mapping of texts to texts; write it as {team: orders}` + "\n" +
 				`f:6:3: alerts.nearLease: this is a section, which has keys of its own; write them below it` + "\n" +
-				`f:7:17: alerts.taskFailing.share: "50%" is no number; write it as 0.5` + "\n" +
+				`f:7:17: alerts.taskFailing.share: "50%" is not a number; write it as 0.5` + "\n" +
 				`f:7:29: alerts.taskFailing.enabled: "true" is neither true nor false; write one of them, without quotes` + "\n" +
 				`f:8:11: alerts.group.interval: a list or a mapping is here where one value is expected; write it as key: value` + "\n" +
-				`f:10:3: dashboards.tags: this is no list of texts; write it as [job, lock_name]`},
+				`f:10:3: dashboards.tags: this is not a list of texts; write it as [job, lock_name]`},
 		"a text that is a number of another form": {"alerts:\n  labels: {version: 0x10}\n",
 			`f:2:3: alerts.labels: the value of "version": 0x10 is a number, which would become "16"; write it in quotes`},
 		"a name twice in a mapping": {"alerts: {labels: {a: b, 'a': c}}\n", `f:1:10: alerts.labels: "a" is there twice; keep one of them`},
-		"a list at the top":         {"- scope\n", `f:1:1: this is no mapping of keys to values; write it as key: value`},
-		"a key in quotes":           {"alerts:\n  labels:\n    'a b': c\n", `f:3:5: alerts.labels.a b: "a b" is no label name; use letters, digits and _`},
+		"a list at the top":         {"- scope\n", `f:1:1: this is not a mapping of keys to values; write it as key: value`},
+		"a key in quotes":           {"alerts:\n  labels:\n    'a b': c\n", `f:3:5: alerts.labels.a b: "a b" is not a valid label name; use letters, digits and _`},
 		"a bad value beside one that cannot be read": {"alerts:\n  flapping: {window: 1x, for: 40m}\n  taskFailing: {share: 2}\nmimir: {namespace: ''}\n",
-			`f:2:14: alerts.flapping.window: "1x" is no duration; write it as 30s, 5m or 1h30m` + "\n" +
-				`f:3:17: alerts.taskFailing.share: 2 is no share that runs can exceed; use 0 to 0.99` + "\n" +
+			`f:2:14: alerts.flapping.window: "1x" is not a valid duration; write it as 30s, 5m or 1h30m` + "\n" +
+				`f:3:17: alerts.taskFailing.share: 2 is not a share that runs can exceed; use 0 to 0.99` + "\n" +
 				`f:4:9: mimir.namespace: must not be empty; use a name such as leaderscope`},
 		"labels that cannot be read hide nothing else": {"alerts:\n  labels: [x]\n  taskFailing: {share: 2}\n",
-			`f:2:3: alerts.labels: this is no mapping of texts to texts; write it as {team: orders}` + "\n" +
-				`f:3:17: alerts.taskFailing.share: 2 is no share that runs can exceed; use 0 to 0.99`},
+			`f:2:3: alerts.labels: this is not a mapping of texts to texts; write it as {team: orders}` + "\n" +
+				`f:3:17: alerts.taskFailing.share: 2 is not a share that runs can exceed; use 0 to 0.99`},
 		"a key of a dashboard that cannot be read hides nothing else": {"dashboards: {tags: x, lock: {uid: [a]}, uid: a b}\n",
-			`f:1:14: dashboards.tags: this is no list of texts; write it as [job, lock_name]` + "\n" +
+			`f:1:14: dashboards.tags: this is not a list of texts; write it as [job, lock_name]` + "\n" +
 				`f:1:30: dashboards.lock.uid: a list or a mapping is here where one value is expected; write it as key: value` + "\n" +
-				`f:1:41: dashboards.uid: "a b" is no uid; use at most 40 letters, digits, - and _`},
+				`f:1:41: dashboards.uid: "a b" is not a valid uid; use at most 40 letters, digits, - and _`},
 		"an unknown key hides nothing": {"scope: {holdr: pod, holder: a b}\n",
 			`f:1:9: scope.holdr: unknown key "holdr"; valid keys: histograms, holder, labels, metricPrefix, reporter, scrapeInterval, selector` + "\n" +
-				`f:1:21: scope.holder: "a b" is no label name; use the label that tells replicas apart, such as instance or pod`},
+				`f:1:21: scope.holder: "a b" is not a valid label name; use the label that tells replicas apart, such as instance or pod`},
 		"an interval that cannot be read hides what depends on it": {"alerts: {group: {interval: x}, taskFailing: {share: 2}}\n",
-			`f:1:18: alerts.group.interval: "x" is no duration; write it as 30s, 5m or 1h30m`},
+			`f:1:18: alerts.group.interval: "x" is not a valid duration; write it as 30s, 5m or 1h30m`},
 		"recording that cannot be read hides what depends on it": {"recording: 1\nalerts: {taskFailing: {share: 2}}\n",
 			`f:1:1: recording: "1" is neither true nor false; write one of them, without quotes`},
 		"below an unknown key nothing is looked at": {"x: {y: 1, z: {a: 2}}\nscop: {}\n",
 			`f:1:1: x: unknown key "x"; valid keys: alertmanager, alerts, dashboards, grafanaAlerting, kubeStateMetrics, kubernetes, mimir, recording, scope, source` + "\n" +
 				`f:2:1: scop: unknown key "scop"; valid keys: alertmanager, alerts, dashboards, grafanaAlerting, kubeStateMetrics, kubernetes, mimir, recording, scope, source`},
 		"a key that others depend on": {"scope: {scrapeInterval: 15}\nalerts: {taskFailing: {share: 2}}\n",
-			`f:1:9: scope.scrapeInterval: "15" is no duration; write it as 30s, 5m or 1h30m`},
+			`f:1:9: scope.scrapeInterval: "15" is not a valid duration; write it as 30s, 5m or 1h30m`},
 		"a default that a key makes impossible": {"scope: {scrapeInterval: 2m}\nalerts: {splitBrain: {enabled: false}, lowHeadroom: {enabled: false}}\n",
 			`f:2:1: alerts.noLeader.downFor: 1m30s may hold no sample where samples are 2m apart, so the alert would come and go; use at least 2m30s (the file leaves this key at its default)` + "\n" +
 				`f:2:1: alerts.backendErrors.recent: 3m holds fewer than two samples 2m apart, so the alert could never fire; use at least 4m (the file leaves this key at its default)` + "\n" +
@@ -189,12 +189,12 @@ func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 		"everything that formats refuse": {
 			"kubernetes: {namespace: A, configMap: {name: '', labelValue: a b}, grafanaOperator: {instanceSelector: {'a b': c}}, prometheusRule: {name: B}}\n" +
 				"grafanaAlerting: {orgID: 0, folder: ''}\nalertmanager: {receiver: '', pageSeverity: ' '}\n",
-			`f:1:14: kubernetes.namespace: "A" is no namespace; use at most 63 small letters, digits and -` + "\n" +
-				`f:1:40: kubernetes.configMap.name: "-overview" is no name of an object; use at most 253 small letters, digits, - and dots` + "\n" +
-				`f:1:50: kubernetes.configMap.labelValue: "a b" is no value of the label x; use at most 63 letters, digits, dots, - and _` + "\n" +
-				`f:1:86: kubernetes.grafanaOperator.instanceSelector: "a b" is no name of a label; use letters, digits, dots, - and _` + "\n" +
-				`f:1:134: kubernetes.prometheusRule.name: "B" is no name of an object; use at most 253 small letters, digits, - and dots` + "\n" +
-				`f:2:19: grafanaAlerting.orgID: 0 is no organisation; use 1 for the first` + "\n" +
+			`f:1:14: kubernetes.namespace: "A" is not a valid namespace; use at most 63 lower-case letters, digits and -` + "\n" +
+				`f:1:40: kubernetes.configMap.name: "-overview" is not a valid object name; use at most 253 lower-case letters, digits, - and dots` + "\n" +
+				`f:1:50: kubernetes.configMap.labelValue: "a b" is not a valid value of the label x; use at most 63 letters, digits, dots, - and _` + "\n" +
+				`f:1:86: kubernetes.grafanaOperator.instanceSelector: "a b" is not a valid label name; use letters, digits, dots, - and _` + "\n" +
+				`f:1:134: kubernetes.prometheusRule.name: "B" is not a valid object name; use at most 253 lower-case letters, digits, - and dots` + "\n" +
+				`f:2:19: grafanaAlerting.orgID: 0 is not a valid organisation id; use 1 for the first` + "\n" +
 				`f:2:29: grafanaAlerting.folder: must not be empty, Grafana refuses rules without; use a name such as Leader election` + "\n" +
 				`f:3:16: alertmanager.receiver: must not be empty; use a name such as leader-election` + "\n" +
 				`f:3:30: alertmanager.pageSeverity: must not be empty; use a name such as critical`},

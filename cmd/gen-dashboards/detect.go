@@ -27,7 +27,7 @@ func detectCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
 			case pace.Lease <= 0:
-				return fmt.Errorf("--lease: %s is no length of a lease; use one such as 15s", pace.Lease)
+				return fmt.Errorf("--lease: %s is not a valid lease duration; use one such as 15s", pace.Lease)
 			case pace.Evaluation < 0:
 				return fmt.Errorf("--evaluation: %s is negative; use a time such as 30s", pace.Evaluation)
 			}

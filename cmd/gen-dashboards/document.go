@@ -68,7 +68,7 @@ func parse(name string, data []byte) (*document, error) {
 		return d, nil
 	}
 	if _, ok := d.body.(ast.MapNode); !ok {
-		return nil, d.placed(d.body, "", "this is no mapping of keys to values; write it as key: value")
+		return nil, d.placed(d.body, "", "this is not a mapping of keys to values; write it as key: value")
 	}
 	d.walk("", d.body)
 	return d, nil

@@ -74,15 +74,15 @@ func misread(n ast.Node, t reflect.Type) string {
 		return "a list or a mapping is here where one value is expected; write it as key: value"
 	case t == reflect.TypeFor[model.Duration]():
 		if _, err := model.ParseDuration(text); err != nil {
-			return fmt.Sprintf("%q is no duration; write it as 30s, 5m or 1h30m", text)
+			return fmt.Sprintf("%q is not a valid duration; write it as 30s, 5m or 1h30m", text)
 		}
 	case t.Kind() == reflect.Int || t.Kind() == reflect.Int64:
 		if _, err := strconv.Atoi(text); err != nil {
-			return fmt.Sprintf("%q is no whole number; write it as 4", text)
+			return fmt.Sprintf("%q is not a whole number; write it as 4", text)
 		}
 	case t.Kind() == reflect.Float64:
 		if _, err := strconv.ParseFloat(text, 64); err != nil {
-			return fmt.Sprintf("%q is no number; write it as 0.5", text)
+			return fmt.Sprintf("%q is not a number; write it as 0.5", text)
 		}
 	case t.Kind() == reflect.Bool:
 		if n.Type() != ast.BoolType {
@@ -123,7 +123,7 @@ func misreadText(n ast.Node) string {
 func misreadMap(n ast.Node) string {
 	m, ok := n.(ast.MapNode)
 	if !ok {
-		return "this is no mapping of texts to texts; write it as {team: orders}"
+		return "this is not a mapping of texts to texts; write it as {team: orders}"
 	}
 	seen := map[string]bool{}
 	for i := m.MapRange(); i.Next(); {
@@ -142,7 +142,7 @@ func misreadMap(n ast.Node) string {
 func misreadList(n ast.Node) string {
 	list, ok := n.(*ast.SequenceNode)
 	if !ok {
-		return "this is no list of texts; write it as [job, lock_name]"
+		return "this is not a list of texts; write it as [job, lock_name]"
 	}
 	for i, v := range list.Values {
 		if problem := misreadText(v); problem != "" {

@@ -36,7 +36,7 @@ func TestWhatIsWrongIsSaidAndNothingIsWatched(t *testing.T) {
 		"a file and flags":           {[]string{"--config", file, "--kubernetes"}, 2, "are for use without --config"},
 		"an argument":                {[]string{"x"}, 2, `unexpected argument "x"`},
 		"an unknown flag":            {[]string{"--x"}, 2, "flag provided but not defined: -x"},
-		"a bad address":              {[]string{"--kubernetes", "--redaction", "raw", "--listen", "x"}, 2, `listen: "x" is no address`},
+		"a bad address":              {[]string{"--kubernetes", "--redaction", "raw", "--listen", "x"}, 2, `listen: "x" is not a valid address`},
 		"a key that is gone":         {[]string{"--config", written(t, "redaction: {policy: hash, keyFile: no-such-key, keyID: k1}\nredis:\n  - {address: 'a:1', keys: [x]}\n")}, 1, "no-such-key"},
 		"no kubeconfig":              {[]string{"--config", raw(t, "kubernetes:\n  - {kubeconfig: no-such-file}\n")}, 1, `find the cluster of "kubernetes": stat no-such-file: no such file or directory; run in a pod, or name a kubeconfig`},
 		"no password of etcd":        {[]string{"--config", raw(t, "etcd:\n  - {endpoints: [a], prefixes: [/x/], username: u, passwordFile: no-such-file}\n")}, 1, `read the password of "etcd": open no-such-file`},

@@ -63,14 +63,14 @@ func (o Object) Validate() error {
 			bad = append(bad, &KeyError{key, fmt.Sprintf(format, args...)})
 		}
 	}
-	require(len(o.Name) <= 253 && subdomain.MatchString(o.Name), "name", "%q is no name of an object; use at most 253 small letters, digits, - and dots", o.Name)
-	require(o.Namespace == "" || len(o.Namespace) <= 63 && dnsLabel.MatchString(o.Namespace), "namespace", "%q is no namespace; use at most 63 small letters, digits and -", o.Namespace)
+	require(len(o.Name) <= 253 && subdomain.MatchString(o.Name), "name", "%q is not a valid object name; use at most 253 lower-case letters, digits, - and dots", o.Name)
+	require(o.Namespace == "" || len(o.Namespace) <= 63 && dnsLabel.MatchString(o.Namespace), "namespace", "%q is not a valid namespace; use at most 63 lower-case letters, digits and -", o.Namespace)
 	for _, name := range slices.Sorted(maps.Keys(o.Labels)) {
-		require(isName(name), "labels", "%q is no name of a label; use letters, digits, dots, - and _", name)
-		require(labelValue.MatchString(o.Labels[name]), "labels", "%q is no value of the label %s; use at most 63 letters, digits, dots, - and _", o.Labels[name], name)
+		require(isName(name), "labels", "%q is not a valid label name; use letters, digits, dots, - and _", name)
+		require(labelValue.MatchString(o.Labels[name]), "labels", "%q is not a valid value of the label %s; use at most 63 letters, digits, dots, - and _", o.Labels[name], name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Annotations)) {
-		require(isName(name), "annotations", "%q is no name of an annotation; use letters, digits, dots, - and _", name)
+		require(isName(name), "annotations", "%q is not a valid annotation name; use letters, digits, dots, - and _", name)
 	}
 	return errors.Join(bad...)
 }

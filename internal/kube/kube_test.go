@@ -16,27 +16,27 @@ func TestValidateRefusesWhatTheServerWould(t *testing.T) {
 		want   string
 	}{
 		"a good object":       {Object{Name: "a-1.b", Namespace: "ns", Labels: map[string]string{"app.kubernetes.io/name": "x_1", "empty": ""}, Annotations: map[string]string{"a/b": "any text"}}, ""},
-		"no name":             {Object{}, `name: "" is no name of an object; use at most 253 small letters, digits, - and dots`},
-		"a capital letter":    {Object{Name: "A"}, `name: "A" is no name of an object; use at most 253 small letters, digits, - and dots`},
+		"no name":             {Object{}, `name: "" is not a valid object name; use at most 253 lower-case letters, digits, - and dots`},
+		"a capital letter":    {Object{Name: "A"}, `name: "A" is not a valid object name; use at most 253 lower-case letters, digits, - and dots`},
 		"the longest name":    {Object{Name: strings.Repeat("a", 253)}, ""},
-		"a long name":         {Object{Name: strings.Repeat("a", 254)}, `name: "` + strings.Repeat("a", 254) + `" is no name of an object; use at most 253 small letters, digits, - and dots`},
-		"a dotted namespace":  {Object{Name: "a", Namespace: "a.b"}, `namespace: "a.b" is no namespace; use at most 63 small letters, digits and -`},
+		"a long name":         {Object{Name: strings.Repeat("a", 254)}, `name: "` + strings.Repeat("a", 254) + `" is not a valid object name; use at most 253 lower-case letters, digits, - and dots`},
+		"a dotted namespace":  {Object{Name: "a", Namespace: "a.b"}, `namespace: "a.b" is not a valid namespace; use at most 63 lower-case letters, digits and -`},
 		"longest namespace":   {Object{Name: "a", Namespace: strings.Repeat("n", 63)}, ""},
-		"a long namespace":    {Object{Name: "a", Namespace: strings.Repeat("n", 64)}, `namespace: "` + strings.Repeat("n", 64) + `" is no namespace; use at most 63 small letters, digits and -`},
-		"a label with blanks": {Object{Name: "a", Labels: map[string]string{"a b": "x"}}, `labels: "a b" is no name of a label; use letters, digits, dots, - and _`},
-		"a value with blanks": {Object{Name: "a", Labels: map[string]string{"a": "x y"}}, `labels: "x y" is no value of the label a; use at most 63 letters, digits, dots, - and _`},
-		"a bad annotation":    {Object{Name: "a", Annotations: map[string]string{"": "x"}}, `annotations: "" is no name of an annotation; use letters, digits, dots, - and _`},
+		"a long namespace":    {Object{Name: "a", Namespace: strings.Repeat("n", 64)}, `namespace: "` + strings.Repeat("n", 64) + `" is not a valid namespace; use at most 63 lower-case letters, digits and -`},
+		"a label with blanks": {Object{Name: "a", Labels: map[string]string{"a b": "x"}}, `labels: "a b" is not a valid label name; use letters, digits, dots, - and _`},
+		"a value with blanks": {Object{Name: "a", Labels: map[string]string{"a": "x y"}}, `labels: "x y" is not a valid value of the label a; use at most 63 letters, digits, dots, - and _`},
+		"a bad annotation":    {Object{Name: "a", Annotations: map[string]string{"": "x"}}, `annotations: "" is not a valid annotation name; use letters, digits, dots, - and _`},
 		"the longest prefix":  {Object{Name: "a", Annotations: map[string]string{strings.Repeat("a", 253) + "/b": "x"}}, ""},
 		"a long prefix": {Object{Name: "a", Annotations: map[string]string{strings.Repeat("a", 254) + "/b": "x"}},
-			`annotations: "` + strings.Repeat("a", 254) + `/b" is no name of an annotation; use letters, digits, dots, - and _`},
+			`annotations: "` + strings.Repeat("a", 254) + `/b" is not a valid annotation name; use letters, digits, dots, - and _`},
 		"everything": {Object{Name: "A", Namespace: "B", Labels: map[string]string{"a b": "x y", "c": "?"}, Annotations: map[string]string{"d e": "", "f g": ""}},
-			`name: "A" is no name of an object; use at most 253 small letters, digits, - and dots` + "\n" +
-				`namespace: "B" is no namespace; use at most 63 small letters, digits and -` + "\n" +
-				`labels: "a b" is no name of a label; use letters, digits, dots, - and _` + "\n" +
-				`labels: "x y" is no value of the label a b; use at most 63 letters, digits, dots, - and _` + "\n" +
-				`labels: "?" is no value of the label c; use at most 63 letters, digits, dots, - and _` + "\n" +
-				`annotations: "d e" is no name of an annotation; use letters, digits, dots, - and _` + "\n" +
-				`annotations: "f g" is no name of an annotation; use letters, digits, dots, - and _`},
+			`name: "A" is not a valid object name; use at most 253 lower-case letters, digits, - and dots` + "\n" +
+				`namespace: "B" is not a valid namespace; use at most 63 lower-case letters, digits and -` + "\n" +
+				`labels: "a b" is not a valid label name; use letters, digits, dots, - and _` + "\n" +
+				`labels: "x y" is not a valid value of the label a b; use at most 63 letters, digits, dots, - and _` + "\n" +
+				`labels: "?" is not a valid value of the label c; use at most 63 letters, digits, dots, - and _` + "\n" +
+				`annotations: "d e" is not a valid annotation name; use letters, digits, dots, - and _` + "\n" +
+				`annotations: "f g" is not a valid annotation name; use letters, digits, dots, - and _`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -56,7 +56,7 @@ func (c *checker) selector(s *parser.VectorSelector, path []parser.Node) {
 	}
 	metric, known := catalog.ByName(name)
 	if !known {
-		c.report("%s is no metric of the catalogue", s)
+		c.report("%s is not a metric of the catalogue", s)
 		return
 	}
 	for _, m := range s.LabelMatchers {

@@ -72,7 +72,7 @@ func (v Verdict) Firings(severityLabel string) (all []promeval.Firing, err error
 	for line := range strings.Lines(v.Fires) {
 		m := firingLine.FindStringSubmatch(strings.TrimSpace(line))
 		if m == nil {
-			return nil, fmt.Errorf("%q is no firing alert; write Name/severity 1m..2m", line)
+			return nil, fmt.Errorf("%q is not a firing alert; write Name/severity 1m..2m", line)
 		}
 		f := promeval.Firing{Labels: labels.FromStrings(labels.AlertName, panel.AlertPrefix+m[1], severityLabel, m[2]), Open: m[4] == ""}
 		if f.From, err = parseDuration(m[3]); err == nil && !f.Open {

@@ -66,7 +66,7 @@ func (c command) run(ctx context.Context, out io.Writer) error {
 	for _, text := range strings.Split(c.groups, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || n < 1 {
-			return fmt.Errorf("-groups: %q is no number of locks; write them as 100,1000", text)
+			return fmt.Errorf("-groups: %q is not a number of locks; write them as 100,1000", text)
 		}
 		cost, err := measureGroups(ctx, fleet{locks: n, replicas: c.replicas, span: time.Hour}, 3)
 		if err != nil {

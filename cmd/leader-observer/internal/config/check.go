@@ -19,7 +19,7 @@ var policies = []string{redact.PolicyRaw, redact.PolicyHash, redact.PolicyConsta
 // check returns the first thing that is wrong.
 func (c *Config) validate() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
-		return fault{"listen", fmt.Sprintf("%q is no address; write host:port, such as 127.0.0.1:9713", c.Listen)}
+		return fault{"listen", fmt.Sprintf("%q is not a valid address; write host:port, such as 127.0.0.1:9713", c.Listen)}
 	}
 	if c.ForgetAfter < 0 {
 		return fault{"forgetAfter", "is below 0; 0 keeps locks whose record is gone for ever"}
@@ -114,7 +114,7 @@ func (c *Config) zookeeper() error {
 		}
 		for n, p := range z.Paths {
 			if !strings.HasPrefix(p, "/") || strings.HasSuffix(p, "/") {
-				return fault{fmt.Sprintf("%s.paths[%d]", path, n), fmt.Sprintf("%q is no path of a node; begin with a slash, and end without one", p)}
+				return fault{fmt.Sprintf("%s.paths[%d]", path, n), fmt.Sprintf("%q is not a valid node path; write it with a slash at its start and none at its end", p)}
 			}
 		}
 	}

@@ -94,7 +94,7 @@ func (k *AdvisoryKey) UnmarshalYAML(node ast.Node) error {
 	t := node.GetToken()
 	n, err := strconv.ParseInt(t.Value, 10, 64)
 	if err != nil {
-		return fmt.Errorf("line %d: key %q is no integer of 64 bits; write the digits of the key, in quotes if a tool changes large numbers", t.Position.Line, t.Value)
+		return fmt.Errorf("line %d: key %q is not a 64-bit integer; write the digits of the key, in quotes if a tool changes large numbers", t.Position.Line, t.Value)
 	}
 	*k = AdvisoryKey(n)
 	return nil
