@@ -23,71 +23,72 @@ const (
 	apiserverName = "apiserver-.+|kube-apiserver-.+"
 )
 
-// foreignRules are what each source allows, in the order of the rules file.
+// foreignRules are the rules that each source allows, in the order of the rules
+// file.
 var foreignRules = map[Source][]foreign{
 	ClientGo: {{
 		alert: "NoLeader", firing: clientGoPatience,
 		expr: clientGoNoLeader,
-		unseen: "a leader that stopped leading without a failed renewal while its process still runs: its gauge stays 1; all replicas gone: see MetricsAbsent; " +
-			"the length of the lease, so a failover that takes longer than for pages",
+		unseen: "leaders that stopped leading without a failed renewal while their process still runs, because their gauge stays 1; the loss of all replicas: see MetricsAbsent; " +
+			"the lease duration, so a failover that takes longer than for fires the alert",
 		summary: "Lock {{ $labels.name }} has no leader",
-		description: "No replica{{ with $labels.job }} of job {{ . }}{{ end }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} has said for FOR that it " +
-			"leads the election {{ $labels.name }}. The work of the leader is not being done.",
+		description: "Lock {{ $labels.name }}{{ with $labels.job }} of job {{ . }}{{ end }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} has had no leader for FOR: " +
+			"the leader's work is not being done. Check that replicas run and campaign, and look up the holder of the lock in its Lease.",
 	}, {
 		alert: "SplitBrain", firing: func(c Config) Firing { return c.Alerts.SplitBrain.Firing },
 		expr: clientGoSplitBrain,
 		soonest: func(c Config) time.Duration {
 			return max(time.Duration(c.Alerts.SplitBrain.Window)-time.Duration(c.ScrapeInterval), 0)
 		},
-		unseen:  "whether the lease of a claim still runs: a process that stopped leading between two renewals and still runs looks like a second leader",
+		unseen:  "whether the lease of a claim is still valid: a process that stopped leading between two renewals and still runs looks like a second leader",
 		summary: "Lock {{ $labels.name }} has {{ $value }} leaders at once",
-		description: "{{ $value }} replicas{{ with $labels.job }} of job {{ . }}{{ end }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} have said for FOR that " +
-			"they lead the election {{ $labels.name }}. Two processes may do the same work, or one stopped leading without setting its gauge to 0.",
+		description: "Lock {{ $labels.name }}{{ with $labels.job }} of job {{ . }}{{ end }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} has had {{ $value }} leaders for FOR: " +
+			"two processes may do the same work, or one stopped leading without setting its gauge to 0. Look up the holder of the lock in its Lease, and stop the other processes.",
 	}, {
 		alert: "Flapping", firing: func(c Config) Firing { return c.Alerts.Flapping.Firing },
 		expr:    clientGoFlapping,
-		unseen:  "terms of which no sample is taken; terms of a process that is started for one term only",
+		unseen:  "terms without a sample; terms of processes that are started for one term only",
 		summary: "Leadership of lock {{ $labels.name }} changes hands too often",
-		description: "Replicas{{ with $labels.job }} of job {{ . }}{{ end }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} won or lost the election " +
-			"{{ $labels.name }} about {{ printf \"%.0f\" $value }} times lately. Each handover is a gap in the leader's work.",
+		description: "Lock {{ $labels.name }}{{ with $labels.job }} of job {{ . }}{{ end }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} was won or lost " +
+			"about {{ printf \"%.0f\" $value }} times recently: each handover is a gap in the leader's work. Find out why replicas lose the lock: restarts, CPU throttling, a slow API server.",
 	}, {
 		alert: "RenewalFailures", firing: func(c Config) Firing { return c.Alerts.RenewalFailures.Firing },
 		expr:    clientGoSlowPath,
-		unseen:  "renewals that fail because the API server cannot be asked; only those that meet another writer, or an update that was refused, are counted",
-		summary: "Renewals of lock {{ $labels.name }} meet other writers",
-		description: "{{ printf \"%.0f\" $value }} renewals of the election {{ $labels.name }}{{ with $labels.job }} of job {{ . }}{{ end }} took the slow path lately: " +
-			"the record had changed since the last one. Another process, or a person, writes it.",
+		unseen:  "renewals that fail because the API server cannot be reached; only conflicts with another writer, and updates that were refused, are counted",
+		summary: "Renewals of lock {{ $labels.name }} conflict with another writer",
+		description: "{{ printf \"%.0f\" $value }} renewals of lock {{ $labels.name }}{{ with $labels.job }} of job {{ . }}{{ end }} took the slow path recently, because its record had changed since the last renewal. " +
+			"Find out which other process, or person, writes the record.",
 	}, {
 		alert: "MetricsAbsent", firing: func(c Config) Firing { return c.Alerts.MetricsAbsent.Critical.Firing },
 		expr:    clientGoAbsent,
-		unseen:  "an election that was never seen to be led; one whose replicas are gone for longer than the lookback",
-		summary: "No replica exports lock {{ $labels.name }}, which was led",
-		description: "No replica{{ with $labels.job }} of job {{ . }}{{ end }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} has exported the election " +
-			"{{ $labels.name }} for FOR, and one led it when it was last seen. If they are down, the work of the leader is not being done.",
+		unseen:  "locks that never had a leader in any sample; locks whose replicas are gone for longer than the lookback",
+		summary: "No replica exports lock {{ $labels.name }}, which had a leader",
+		description: "No replica{{ with $labels.job }} of job {{ . }}{{ end }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} has exported lock " +
+			"{{ $labels.name }} for FOR, and one of them led it when it was last scraped. Check that the replicas run and are scraped: if they are down, the leader's work is not being done.",
 	}},
 	KubeStateMetrics: {{
 		alert: "Vacant", firing: func(c Config) Firing { return c.Alerts.Vacant.Firing },
 		expr:    leaseVacant,
 		soonest: func(c Config) time.Duration { return time.Duration(c.KubeStateMetrics.StaleAfter) },
-		unseen: "the length of a lease: one that is longer than staleAfter looks free; a gap that is shorter; a lock that no process held within the " +
-			"lookback; a Lease that is given back is seen sooner, after for and a scrape",
+		unseen: "the lease duration: a lease longer than staleAfter looks free; gaps shorter than staleAfter; locks that no process held within the " +
+			"lookback; a Lease that is released is detected sooner, after for and a scrape",
 		summary: "No process holds lease {{ $labels.namespace }}/{{ $labels.lease }}",
-		description: "Lease {{ $labels.lease }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} has been given back, or not renewed, and the last renewal was " +
-			"{{ $value | humanizeDuration }} ago. The work of the leader is not being done.",
+		description: "Lease {{ $labels.lease }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} has no holder that renews it, and its last renewal was " +
+			"{{ $value | humanizeDuration }} ago: the leader's work is not being done. Check that candidates run and can reach the API server.",
 	}, {
 		alert: "Flapping", firing: func(c Config) Firing { return c.Alerts.Flapping.Firing },
 		expr:    leaseFlapping,
-		unseen:  "two processes that take turns under the same identities; terms between two scrapes",
+		unseen:  "processes that take turns with the same identities; terms between two scrapes",
 		summary: "Lease {{ $labels.namespace }}/{{ $labels.lease }} changes hands too often",
-		description: "Lease {{ $labels.lease }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} had {{ $value }} different holders lately. " +
-			"Each handover is a gap in the leader's work.",
+		description: "Lease {{ $labels.lease }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} had {{ $value }} different holders recently: " +
+			"each handover is a gap in the leader's work. Find out why holders lose the Lease: restarts, CPU throttling, a slow API server.",
 	}, {
 		alert: "ObserverBlind", firing: func(c Config) Firing { return c.Alerts.ObserverBlind.Firing },
 		expr:    leaseBlind,
-		unseen:  "a kube-state-metrics that never watched Leases; one whose watch hangs",
-		summary: "kube-state-metrics does not export Leases any more",
-		description: "kube-state-metrics{{ with $labels.job }} of job {{ . }}{{ end }} has exported no Lease for FOR, and did before. " +
-			"A Lease without a holder is not noticed.",
+		unseen:  "kube-state-metrics without access to Leases from the start; a watch that hangs",
+		summary: "kube-state-metrics no longer exports Leases",
+		description: "kube-state-metrics{{ with $labels.job }} of job {{ . }}{{ end }} has exported no Lease for FOR, although it did before. " +
+			"Check its permissions and its scrape: until it exports Leases again, a Lease without a holder goes unnoticed.",
 	}},
 }
 
@@ -96,14 +97,15 @@ func clientGoLabels(s foreignScope) []string { return append(s.scope.TargetLabel
 
 func (s foreignScope) status(m ...query.Matcher) query.Expr { return s.metric(masterStatus, m...) }
 
-// clientGoPatience is longer than that of a rule that knows when leases end.
+// clientGoPatience extends for, because the rule does not know when leases end.
 func clientGoPatience(c Config) Firing {
 	f := c.Alerts.NoLeader.Critical
 	f.For = max(f.For, c.Alerts.NoLeader.DownFor)
 	return f
 }
 
-// clientGoNoLeader excuses a leader that cannot be scraped: it may lead, unseen.
+// clientGoNoLeader does not fire for a leader that cannot be scraped: it may still
+// lead.
 func clientGoNoLeader(s foreignScope) query.Expr {
 	labels := clientGoLabels(s)
 	led := query.Op(query.Over("last_over_time", s.status(), (2*s.Alerts.NoLeader.DownFor).String()), "==", "1")
@@ -151,8 +153,8 @@ func (s foreignScope) elections(name string, m ...query.Matcher) query.Expr {
 	return s.metric(name, append([]query.Matcher{query.Unequal(leaseSpace, notElections), query.MatchesNot(leaseName, apiserverName)}, m...)...)
 }
 
-// leaseVacant is the age of the last renewal of a Lease that is old, or that
-// was given back: the record of a graceful stop has no holder and a fresh time.
+// leaseVacant is the age of the last renewal of a Lease that is stale or was
+// released: a graceful stop leaves a record without holder and with a fresh time.
 func leaseVacant(s foreignScope) query.Expr {
 	labels := leaseLabels(s)
 	age := query.Op(query.Call("time"), "-", query.By("max", labels, s.elections(leaseRenewed)))
@@ -178,8 +180,8 @@ func leaseBlind(s foreignScope) query.Expr {
 	return query.Op(gone, "unless "+query.On(labels), s.metric(leaseRenewed))
 }
 
-// impossible says why a source allows no rule. Of the others [foreignRules]
-// speaks.
+// impossible says why a source allows no rule for an alert. The other alerts are
+// in [foreignRules].
 var impossible = map[Source]map[string]string{
 	ClientGo: {
 		"NoAcquisition":        "attempts are not counted",
@@ -198,21 +200,21 @@ var impossible = map[Source]map[string]string{
 		"Vacant":               noView,
 		"Impostor":             noView,
 		"ObserverBlind":        noView,
-		"LockVanished":         "the gauge of an election that is retired is not taken away, so a series that is gone is a process that is gone: see MetricsAbsent",
-		"ScrapeFailing":        "of a target that is down, nothing tells that it took part: alert on up",
+		"LockVanished":         "the gauge of a retired election is never removed, so a missing series means a missing process: see MetricsAbsent",
+		"ScrapeFailing":        "it is unknown whether a target that is down took part in an election: alert on up",
 		"RedactionKeyMismatch": noRedaction,
 		"LabelOverflow":        noRedaction,
 	},
 	KubeStateMetrics: {
 		"NoAcquisition":        noCandidates,
-		"NoLeader":             "what the candidates say is not there; Vacant reads the record",
-		"SplitBrain":           "a record names one holder; a second process that acts as leader is not in it",
-		"Overlap":              "a record names one holder; a second process that acts as leader is not in it",
+		"NoLeader":             "the candidates export nothing; Vacant reads the record",
+		"SplitBrain":           "a record names one holder, not a second process that acts as leader",
+		"Overlap":              "a record names one holder, not a second process that acts as leader",
 		"BackendErrors":        noCandidates,
 		"RenewalFailures":      noCandidates,
-		"NearLease":            "the length of the lease is not exported",
-		"LeaseExceeded":        "the length of the lease is not exported",
-		"LowHeadroom":          "the length of the lease is not exported",
+		"NearLease":            "the lease duration is not exported",
+		"LeaseExceeded":        "the lease duration is not exported",
+		"LowHeadroom":          "the lease duration is not exported",
 		"WorkAfterLoss":        noCandidates,
 		"JobOverdue":           "no interval is declared",
 		"TaskFailing":          noCandidates,
@@ -220,9 +222,9 @@ var impossible = map[Source]map[string]string{
 		"StaleWrite":           "no store checks a token",
 		"NoStandby":            noCandidates,
 		"AttemptStuck":         noCandidates,
-		"Impostor":             "no process says as whom it campaigns, nor that it leads",
+		"Impostor":             "no process exports its identity, nor that it leads",
 		"MetricsAbsent":        "see ObserverBlind",
-		"LockVanished":         "a Lease that is deleted is gone, on purpose or not",
+		"LockVanished":         "the source cannot tell whether a Lease was deleted on purpose",
 		"ScrapeFailing":        "see ObserverBlind",
 		"RedactionKeyMismatch": noRedaction,
 		"LabelOverflow":        noRedaction,
@@ -230,9 +232,9 @@ var impossible = map[Source]map[string]string{
 }
 
 const (
-	noLease      = "neither the end nor the length of the lease is exported"
-	noWork       = "the work under the lock is not seen"
-	noView       = "what the backend says is not exported: leader-observer exports it"
+	noLease      = "neither the end nor the duration of the lease is exported"
+	noWork       = "the work under the lock is not exported"
+	noView       = "the backend's record is not exported: leader-observer exports it"
 	noRedaction  = "names are exported as they are"
-	noCandidates = "the candidates are not seen, only the record"
+	noCandidates = "only the record is exported, not the candidates"
 )

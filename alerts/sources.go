@@ -12,7 +12,7 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// Source says whose series the rules read.
+// Source is the exporter whose series the rules read.
 type Source string
 
 // The sources.
@@ -27,29 +27,29 @@ const (
 	KubeStateMetrics Source = "kube-state-metrics"
 )
 
-// Sources are all of them, Leaderscope first.
+// Sources returns all sources, Leaderscope first.
 func Sources() []Source { return []Source{Leaderscope, ClientGo, KubeStateMetrics} }
 
-// Foreign reports whether the series are those of another project. Fewer
-// alerts are possible then, and their locks have other labels.
+// Foreign reports whether another project exports the series. Fewer alerts are
+// possible then, and locks have other labels.
 func (s Source) Foreign() bool { return s != Leaderscope }
 
-// Possible is what a source allows of one alert.
+// Possible says what a source allows for one alert.
 type Possible struct {
 	// Alert lacks [Prefix].
 	Alert string
 	// Yes: there is a rule.
 	Yes bool
-	// Soonest and Latest are when it begins to fire, with the configuration
-	// that was asked; both are 0 where there is no rule.
+	// Soonest and Latest are when the alert starts to fire with the given
+	// configuration; both are 0 if there is no rule.
 	Soonest, Latest time.Duration
-	// Why says what the rule does not see, or why there is none.
+	// Why says what the rule does not detect, or why there is no rule.
 	Why string
 }
 
-// Possibilities says of each alert whether a foreign source allows it, with
-// what delay, and why not. Of [Leaderscope] [Detect] speaks. The error is that
-// of [Config.Validate].
+// Possibilities says for each alert whether a foreign source allows it, with what
+// delay, or why not. For [Leaderscope], use [Detect]. The error is that of
+// [Config.Validate].
 func Possibilities(c Config) ([]Possible, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -83,17 +83,17 @@ func (f foreign) step(c Config) time.Duration {
 	return time.Duration(c.ScrapeInterval)
 }
 
-// foreign is a rule on the series of another project.
+// foreign is a rule for the series of another project.
 type foreign struct {
 	alert string
-	// firing are the knobs that the alert has for leaderscope's own series.
+	// firing returns the settings that the alert has for leaderscope's own series.
 	firing func(Config) Firing
 	expr   func(foreignScope) query.Expr
-	// soonest is how long after the event the expression may become true, for
-	// less the time of a scrape; nil: at once.
+	// soonest is the least time from the event until the expression is true; nil
+	// means at once.
 	soonest func(Config) time.Duration
 	unseen  string
-	// summary and description are templates; of the latter %s is the time of for.
+	// summary and description are templates; FOR in the latter is replaced by for.
 	summary, description string
 }
 
@@ -137,9 +137,9 @@ func (c Config) foreignRules(scope query.Scope) ([]Rule, error) {
 	return rules, nil
 }
 
-// KubeStateMetricsKnobs are what kube-state-metrics does not tell.
+// KubeStateMetricsKnobs are settings for what kube-state-metrics does not export.
 type KubeStateMetricsKnobs struct {
-	// StaleAfter is the age of a renewal from which a Lease counts as free:
-	// longer than every lease, whose length is not exported.
+	// StaleAfter is the age of the last renewal after which a Lease counts as free.
+	// It must exceed every lease duration, which is not exported.
 	StaleAfter model.Duration `yaml:"staleAfter"`
 }
