@@ -12,8 +12,9 @@ import (
 	"github.com/leaderscope/leaderscope/dashboards"
 )
 
-// config is the configuration file. What rules and dashboards share is said
-// once: the scope, whether series are recorded, the runbooks' address and the dashboard's uid.
+// config is the configuration file. Settings that rules and dashboards share are in
+// it once: the scope, the recording rules, the runbooks' address and the
+// dashboard's uid.
 type config struct {
 	Source     alerts.Source     `yaml:"source"`
 	Scope      scope             `yaml:"scope"`
@@ -40,11 +41,11 @@ type scope struct {
 	Selector       string         `yaml:"selector"`
 	MetricPrefix   string         `yaml:"metricPrefix"`
 	ScrapeInterval model.Duration `yaml:"scrapeInterval"`
-	// Histograms are those that rules read; dashboards show both forms.
+	// Histograms is the form that rules read; dashboards show both forms.
 	Histograms alerts.Histograms `yaml:"histograms"`
 }
 
-// alertSection is alerts.Config without what other sections say.
+// alertSection is alerts.Config without the settings of other sections.
 type alertSection struct {
 	Group            alerts.Group      `yaml:"group"`
 	SeverityLabel    string            `yaml:"severityLabel"`
@@ -101,9 +102,9 @@ func (c config) boards() dashboards.Config {
 	return b
 }
 
-// validate reports every bad key as the file spells it, by [*keyError] joined
-// as by [errors.Join]. Of what rules and dashboards both refuse, the rules'
-// report is kept.
+// validate reports every invalid key as the file spells it, as [*keyError] joined
+// with [errors.Join]. If rules and dashboards refuse the same key, the report of
+// the rules is kept.
 func (c config) validate() error {
 	var bad []error
 	report := func(key, problem string) {
@@ -130,7 +131,7 @@ func (c config) validate() error {
 	return errors.Join(bad...)
 }
 
-// required are the keys of single formats that are empty and must not be.
+// required reports keys of single formats that must not be empty but are.
 func (c config) required() (bad []*keyError) {
 	for _, k := range []struct{ key, value, example string }{
 		{"mimir.namespace", c.Mimir.Namespace, "leaderscope"},
@@ -145,7 +146,7 @@ func (c config) required() (bad []*keyError) {
 	return bad
 }
 
-// ruleKey is where the file keeps a knob of alerts.Config.
+// ruleKey is the key in the file for a setting of alerts.Config.
 func ruleKey(key string) string {
 	moved := map[string]string{
 		"scopeLabels": "scope.labels", "reporterLabels": "scope.reporter", "holderLabel": "scope.holder", "selector": "scope.selector",
@@ -160,7 +161,7 @@ func ruleKey(key string) string {
 	return "alerts." + strings.TrimPrefix(key, "alerts.")
 }
 
-// boardKey is where the file keeps a setting of dashboards.Config.
+// boardKey is the key in the file for a setting of dashboards.Config.
 func boardKey(key string) string {
 	switch {
 	case key == "thresholds":

@@ -17,9 +17,9 @@ func detectCommand() *cobra.Command {
 	var pace alerts.Pace
 	c := &cobra.Command{
 		Use:   "detect [--config FILE] [--lease 15s] [--evaluation 30s]",
-		Short: "Say how soon each alert fires, at best and at worst, and what stays unseen",
-		Long: "detect says for each alert of a configuration how soon it fires, at best and at worst, and what stays unseen.\n" +
-			"Times hold while targets are scraped and rules are evaluated as often as the configuration and the flags say.",
+		Short: "Print how soon each alert fires and what it does not detect",
+		Long: "detect prints for each alert of a configuration how soon it fires, at best and at worst, and what it does not detect.\n" +
+			"The times apply if targets are scraped and rules are evaluated at the configured intervals.",
 		Example: "  gen-dashboards detect --config leaderscope.yaml --lease 30s",
 		Args:    cobra.NoArgs,
 
@@ -46,15 +46,15 @@ func detectCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&file, "config", "", "the configuration `file`; without it, the default")
-	f.DurationVar(&pace.Lease, "lease", 15*time.Second, "the length of the `lease`")
-	f.DurationVar(&pace.Evaluation, "evaluation", 0, "the `time` between evaluations, where the configuration leaves it to the server (default the scrape interval)")
+	f.StringVar(&file, "config", "", "the configuration `file` (default: the built-in configuration)")
+	f.DurationVar(&pace.Lease, "lease", 15*time.Second, "the `duration` of the lease")
+	f.DurationVar(&pace.Evaluation, "evaluation", 0, "the `interval` between evaluations, if the configuration leaves it to the server (default: the scrape interval)")
 	return c
 }
 
 func printDetections(out io.Writer, all []alerts.Detection) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ALERT\tSEVERITY\tSOONEST\tLATEST\tAFTER\tUNSEEN")
+	fmt.Fprintln(w, "ALERT\tSEVERITY\tSOONEST\tLATEST\tAFTER\tNOT DETECTED")
 	for _, d := range all {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Alert, d.Severity, model.Duration(d.Soonest), model.Duration(d.Latest), d.From, d.Unseen)
 	}

@@ -42,8 +42,8 @@ type entry struct {
 	holder *ast.MappingValueNode
 }
 
-// parse reads YAML that is no larger, and no more involved, than a
-// configuration can be.
+// parse reads YAML. It refuses files larger or more complex than a configuration
+// can be.
 func parse(name string, data []byte) (*document, error) {
 	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	if err := readable(data); err != nil {
@@ -59,7 +59,7 @@ func parse(name string, data []byte) (*document, error) {
 			continue
 		}
 		if i > 0 {
-			return nil, d.placed(doc.Body, "", "this is a second document; put everything into the first")
+			return nil, d.placed(doc.Body, "", "this is a second YAML document; put everything into the first")
 		}
 		d.body = doc.Body
 	}
@@ -74,12 +74,12 @@ func parse(name string, data []byte) (*document, error) {
 	return d, nil
 }
 
-// readable refuses what is no configuration before it is parsed: aliases make
-// a few hundred bytes into gigabytes.
+// readable refuses files that cannot be a configuration before they are parsed:
+// YAML aliases can expand a few hundred bytes to gigabytes.
 func readable(data []byte) error {
 	switch {
 	case len(data) > maxBytes:
-		return fmt.Errorf("%d bytes are too many for a configuration; use at most %d", len(data), maxBytes)
+		return fmt.Errorf("the configuration has %d bytes; use at most %d", len(data), maxBytes)
 	case !utf8.Valid(data):
 		return errors.New("the file is not in UTF-8; save it as UTF-8")
 	}
@@ -87,9 +87,9 @@ func readable(data []byte) error {
 	for _, t := range lexer.Tokenize(string(data)) {
 		switch t.Type {
 		case token.AnchorType, token.AliasType, token.MergeKeyType:
-			return fmt.Errorf("line %d: anchors, aliases and merge keys are not read; write the values out", t.Position.Line)
+			return fmt.Errorf("line %d: anchors, aliases and merge keys are not supported; write the values out", t.Position.Line)
 		case token.TagType:
-			return fmt.Errorf("line %d: tags such as %s are not read; write the value alone", t.Position.Line, strings.TrimSpace(t.Value))
+			return fmt.Errorf("line %d: tags such as %s are not supported; write the value without a tag", t.Position.Line, strings.TrimSpace(t.Value))
 		case token.CommentType:
 			continue
 		}

@@ -10,33 +10,33 @@ import (
 	"github.com/leaderscope/leaderscope/internal/output"
 )
 
-// format is one form in which dashboards or rules are loaded. Its files go
-// into a folder of its name.
+// format is a file format of dashboards or rules. Its files are in a folder with
+// its name.
 type format struct {
 	name  string
 	about string
 	files func(config) ([]output.File, error)
-	// onRequest: it is written only where it is named.
+	// onRequest: the format is written only if --format names it.
 	onRequest bool
-	// anySource: it is made of the rules alone, also of those on foreign series.
+	// anySource: the format contains only rules, so it supports foreign sources.
 	anySource bool
 }
 
 // formats are all that can be written, in the order of the help text.
 var formats = []format{
-	{name: "grafana", about: "dashboard JSON and the YAML that makes Grafana load it from files", files: grafana},
+	{name: "grafana", about: "dashboards as JSON, with the provisioning file that makes Grafana load them", files: grafana},
 	{name: "prometheus", about: "alerting rules for rule_files of Prometheus", files: prometheus, anySource: true},
-	{name: "prometheusrule", about: "the rules as an object of the Prometheus Operator", files: prometheusRule, anySource: true},
+	{name: "prometheusrule", about: "the rules as a PrometheusRule object of the Prometheus Operator", files: prometheusRule, anySource: true},
 	{name: "configmap", about: "the dashboards in ConfigMaps for Grafana's sidecar", files: configMap},
 	{name: "grafana-operator", about: "the dashboards as objects of the Grafana Operator", files: grafanaOperator},
-	{name: "grafana-alerting", about: "the rules for Grafana's own alerting, loaded from files", files: grafanaAlerting, anySource: true},
-	{name: "mimir", about: "the rules as a namespace of Mimir's or Cortex' ruler", files: mimir, anySource: true},
-	{name: "alertmanager", about: "inhibition rules and an example of a route", files: alertmanager},
+	{name: "grafana-alerting", about: "the rules as provisioning file for Grafana-managed alerting", files: grafanaAlerting, anySource: true},
+	{name: "mimir", about: "the rules as a namespace of the ruler of Mimir or Cortex", files: mimir, anySource: true},
+	{name: "alertmanager", about: "inhibition rules and an example route for Alertmanager", files: alertmanager},
 	{name: "promtool", about: "unit tests of the rules, for promtool test rules", files: promtool, onRequest: true},
 	{name: "vmalert-tool", about: "the same for vmalert-tool unittest of VictoriaMetrics", files: vmalertTool, onRequest: true},
-	{name: "mixin", about: "rules and dashboards as a jsonnet mixin, whose names, labels and thresholds can be set there", files: mixin, onRequest: true},
+	{name: "mixin", about: "rules and dashboards as a jsonnet mixin with configurable names, labels and thresholds", files: mixin, onRequest: true},
 	{name: "manifest", about: "the dashboards as resources of Grafana 12 and later (dashboard.grafana.app)", files: manifests, onRequest: true},
-	{name: "manifest-v2", about: "the same in the schema of Grafana 13, which earlier ones do not load", files: manifestsV2, onRequest: true},
+	{name: "manifest-v2", about: "the same in the schema of Grafana 13, which earlier versions cannot load", files: manifestsV2, onRequest: true},
 }
 
 const rulesFile = "prometheus/leaderscope-rules.yaml"
@@ -154,7 +154,7 @@ func vmalertTool(c config) ([]output.File, error) {
 	return []output.File{{Path: "vmalert-tool/leaderscope-tests.yaml", Data: tests}}, nil
 }
 
-// make makes the files, unless the source is one that the format does not have.
+// make returns the files, unless the format does not support the source.
 func (f format) make(c config) ([]output.File, error) {
 	if err := f.of(c.Source); err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (f format) make(c config) ([]output.File, error) {
 	return f.files(c)
 }
 
-// of refuses a source that the format cannot be made for.
+// of refuses a source that the format does not support.
 func (f format) of(s alerts.Source) error {
 	if !s.Foreign() || f.anySource {
 		return nil
@@ -173,17 +173,17 @@ func (f format) of(s alerts.Source) error {
 			able = append(able, other.name)
 		}
 	}
-	return &alerts.KeyError{Key: "source", Problem: fmt.Sprintf("the format %s is not made for %s; name others with --format: %s", f.name, s, strings.Join(able, ", "))}
+	return &alerts.KeyError{Key: "source", Problem: fmt.Sprintf("format %s does not support source %s; pass other formats with --format: %s", f.name, s, strings.Join(able, ", "))}
 }
 
-// usual are the formats that are written without a name: all that need no
-// request and can be made of the source.
+// usual returns the formats that are written without --format: all that are not
+// on request and support the source.
 func usual(s alerts.Source) []format {
 	return slices.DeleteFunc(slices.Clone(formats), func(f format) bool { return f.onRequest || f.of(s) != nil })
 }
 
-// pick finds formats by name, in the order of the registry and each once; nil
-// without a name.
+// pick returns the named formats, in the order of the registry and each once; nil
+// for no names.
 func pick(names []string) ([]format, error) {
 	names = slices.Clone(names)
 	if len(names) == 0 {
@@ -208,7 +208,7 @@ func describeFormats() string {
 	for _, f := range formats {
 		about := f.about
 		if f.onRequest {
-			about += "; only where it is named"
+			about += "; on request only"
 		}
 		fmt.Fprintf(&b, "  %-17s%s\n", f.name, about)
 	}

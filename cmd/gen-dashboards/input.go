@@ -22,7 +22,7 @@ func readFile(name string, limit int) ([]byte, error) {
 		return nil, cannotRead(name, err)
 	}
 	if len(data) > limit {
-		return nil, fmt.Errorf("%s: the file is larger than the %d bytes that such a file may have; check its name", name, limit)
+		return nil, fmt.Errorf("%s: the file is larger than the maximum of %d bytes; check its name", name, limit)
 	}
 	return data, nil
 }
@@ -31,15 +31,15 @@ func readFile(name string, limit int) ([]byte, error) {
 func cannotRead(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: there is no such file; check its name and the directory that it is relative to", name)
+		return fmt.Errorf("%s: the file does not exist; check its name, and the directory that it is relative to", name)
 	case errors.Is(err, syscall.EISDIR):
-		return fmt.Errorf("%s: this is a directory; name a file in it", name)
+		return fmt.Errorf("%s: is a directory; pass a file in it", name)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%s: this user may not read the file; change its mode or its owner", name)
+		return fmt.Errorf("%s: no permission to read the file; change its mode or its owner", name)
 	case errors.Is(err, syscall.ELOOP):
-		return fmt.Errorf("%s: the link leads back to itself; name a file", name)
+		return fmt.Errorf("%s: the symbolic link leads back to itself; pass a file", name)
 	case errors.Is(err, syscall.ENOTDIR):
-		return fmt.Errorf("%s: a part of this path is a file, not a directory; check the path", name)
+		return fmt.Errorf("%s: a part of the path is a file, not a directory; check the path", name)
 	}
 	return err
 }

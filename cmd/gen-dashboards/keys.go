@@ -13,7 +13,7 @@ import (
 )
 
 // checkKeys finds the keys that cannot be read. The decoder would stop at the
-// first, would not say at which key a text was refused, and cuts off fractions.
+// first, would not name the key of a refused text, and would truncate fractions.
 func (d *document) checkKeys() (bad []unreadable) {
 	known := keysOf(reflect.TypeFor[config](), "")
 	var skip string
@@ -28,7 +28,7 @@ func (d *document) checkKeys() (bad []unreadable) {
 		case !ok:
 			problem = unknown(e.path, known)
 		case e.twice:
-			problem = fmt.Sprintf("this key is there twice, the first time in line %d; keep one of them", d.at[e.path].key.GetToken().Position.Line)
+			problem = fmt.Sprintf("duplicate key, first used in line %d; keep one of them", d.at[e.path].key.GetToken().Position.Line)
 		default:
 			problem = misread(e.value, t)
 		}
@@ -42,7 +42,7 @@ func (d *document) checkKeys() (bad []unreadable) {
 	return bad
 }
 
-// unknown names the keys that there are beside the one that there is not.
+// unknown reports an unknown key, with the valid keys of its section.
 func unknown(path string, known map[string]reflect.Type) string {
 	parent, name := path[:strings.LastIndex(path, ".")+1], path[strings.LastIndex(path, ".")+1:]
 	var valid []string
@@ -64,14 +64,14 @@ func misread(n ast.Node, t reflect.Type) string {
 	switch {
 	case t.Kind() == reflect.Struct:
 		if _, ok := n.(ast.MapNode); !ok {
-			return "this is a section, which has keys of its own; write them below it"
+			return "this key is a section; write its keys below it"
 		}
 	case t.Kind() == reflect.Map:
 		return misreadMap(n)
 	case t.Kind() == reflect.Slice:
 		return misreadList(n)
 	case !isText:
-		return "a list or a mapping is here where one value is expected; write it as key: value"
+		return "a list or a mapping is not a single value; write it as key: value"
 	case t == reflect.TypeFor[model.Duration]():
 		if _, err := model.ParseDuration(text); err != nil {
 			return fmt.Sprintf("%q is not a valid duration; write it as 30s, 5m or 1h30m", text)
@@ -103,12 +103,11 @@ func scalar(n ast.Node) (string, bool) {
 	return fmt.Sprint(s.GetValue()), true
 }
 
-// misreadText refuses a value that would not be the text that is written: 1.10
-// is the number 1.1.
+// misreadText refuses a value that YAML would change: 1.10 is the number 1.1.
 func misreadText(n ast.Node) string {
 	text, ok := scalar(n)
 	if !ok {
-		return "a list or a mapping is here where a text is expected; write it in quotes"
+		return "a list or a mapping is not a text; write a text in quotes"
 	}
 	switch n.Type() {
 	case ast.StringType, ast.LiteralType:
@@ -132,7 +131,7 @@ func misreadMap(n ast.Node) string {
 			return fmt.Sprintf("the value of %q: %s", name, problem)
 		}
 		if seen[name] {
-			return fmt.Sprintf("%q is there twice; keep one of them", name)
+			return fmt.Sprintf("duplicate key %q; keep one of them", name)
 		}
 		seen[name] = true
 	}

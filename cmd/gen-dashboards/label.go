@@ -23,11 +23,11 @@ func labelCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "label --key-file FILE --key-id ID < NAMES",
 		Short: "Print the label of each lock name",
-		Long: "label prints the label that stands for each lock name in metrics, spans and logs, in the order of the names.\n" +
-			"It reads the names from standard input, one per line. Names can be given as arguments too, but then they stay in\n" +
-			"the history of the shell and in the list of processes.\n" +
-			"The key, its id and the rules must be those of the service. The output has no names unless --names is set.\n" +
-			"A policy may give constants of the program other labels than names that are made at run time: use --literal for constants.",
+		Long: "label prints the label of each lock name, as used in metrics, spans and logs, in the order of the names.\n" +
+			"It reads the names from standard input, one per line. Names can also be passed as arguments, but arguments stay in the\n" +
+			"shell history and are visible in the process list.\n" +
+			"Use the same key, key id and rules as the service. The output does not contain names unless --names is set.\n" +
+			"A policy may label constants of the program differently from names created at run time: use --literal for constants.",
 		Example: "  gen-dashboards label --key-file key --key-id k1 < names\n" +
 			"  gen-dashboards label --key-file key --key-id k1 --rules rules.yaml --output json --names < names\n" +
 			"  gen-dashboards label --key-file key --key-id k1 --rules rules.yaml --literal < constants",
@@ -36,17 +36,17 @@ func labelCommand() *cobra.Command {
 		RunE:                  func(c *cobra.Command, names []string) error { return l.run(c.InOrStdin(), c.OutOrStdout(), names) },
 	}
 	c.SetFlagErrorFunc(func(*cobra.Command, error) error { // which may quote a name
-		return errors.New("unknown flag, or a flag without its value; give names on standard input, or after -- if they begin with -")
+		return errors.New("unknown flag, or a flag without a value; pass names on standard input, or after -- if they start with -")
 	})
 	f := c.Flags()
 	f.StringVar(&l.keyFile, "key-file", "", "the `file` with the key of the service")
 	f.StringVar(&l.keyID, "key-id", "", "the `id` of the key")
-	f.StringVar(&l.secondaryFile, "secondary-key-file", "", "the `file` with the secondary key during a rotation; adds a column with its label")
+	f.StringVar(&l.secondaryFile, "secondary-key-file", "", "the `file` with the secondary key during a key rotation; adds a column with its label")
 	f.StringVar(&l.secondaryID, "secondary-key-id", "", "the `id` of the secondary key")
 	f.StringVar(&l.rules, "rules", "", "the `file` with the redaction rules of the service")
 	f.StringVar(&l.aliases, "aliases", "", "the `file` with aliases of labels; adds a column with the alias")
-	f.BoolVar(&l.literal, "literal", false, "the names are constants of the program, not made at run time")
-	f.StringVar(&l.output, "output", "text", "the `format`: text, one line of columns per name, or json")
+	f.BoolVar(&l.literal, "literal", false, "the names are constants of the program, not created at run time")
+	f.StringVar(&l.output, "output", "text", "the output `format`: text (one line per name) or json")
 	f.BoolVar(&l.names, "names", false, "add a column with the name; unprintable characters are escaped")
 	return c
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// keyError is a bad key of the configuration, where it stands in the file.
+// keyError is an invalid key of the configuration, with its place in the file.
 type keyError struct {
 	file, key, problem string
 	line, column       int
@@ -84,9 +84,9 @@ type unreadable struct {
 // drop makes the value null, for which the decoder keeps the default.
 func (u unreadable) drop() { u.holder.Value = ast.Null(u.key.GetToken()) }
 
-// concerns reports whether a finding may be due to the default that stands in
-// for a value that could not be read: one of the same alert, or one that all
-// alerts depend on.
+// concerns reports whether a finding may be caused by the default that replaces a
+// value that could not be read: a value of the same alert, or one that all alerts
+// depend on.
 func concerns(finding error, all []unreadable) bool {
 	var bad *keyError
 	if !errors.As(finding, &bad) {
@@ -124,7 +124,7 @@ func (d *document) report(errs ...error) error {
 		lines = append(lines, e)
 	}
 	if more := len(all) - len(lines); more > 0 {
-		lines = append(lines, fmt.Errorf("%s: %d more errors; correct these first", d.name, more))
+		lines = append(lines, fmt.Errorf("%s: %d more errors; fix the errors above first", d.name, more))
 	}
 	return errors.Join(lines...)
 }

@@ -1,11 +1,11 @@
 // Command gen-dashboards writes the dashboards and alerting rules of
-// leaderscope in each form that people load, says which label a lock name
-// has and how soon each alert fires, and prints its default configuration.
+// leaderscope in all supported formats. It also prints the label of a lock name,
+// how soon each alert fires, and the default configuration.
 //
-// It exits with 0 when all went well, 1 when files could not be written or
-// --check found a difference, and 2 when it was called or configured wrongly.
-// What one format alone cannot express is such a mistake too, but the other
-// formats are written.
+// The exit code is 0 on success, 1 if files could not be written or --check found
+// a difference, and 2 if the command line or the configuration is wrong. If one
+// format cannot express the configuration, the exit code is 2 as well, but the
+// other formats are written.
 package main
 
 import (
@@ -54,8 +54,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return exitMisuse
 }
 
-// failure is an error that no change of the command line or of the
-// configuration avoids.
+// failure is an error that is not caused by the command line or the
+// configuration.
 type failure struct{ error }
 
 func (f failure) Unwrap() error { return f.error }
@@ -81,10 +81,10 @@ func command() *cobra.Command {
 	}
 	c.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	f := c.Flags()
-	f.StringVar(&g.out, "out", "", "the `directory` to write into; made when missing")
-	f.StringVar(&g.config, "config", "", "the configuration `file`; without it, the default that the command config prints")
-	f.StringSliceVar(&g.formats, "format", nil, "the `formats` to write, separated by commas (default all)")
-	f.BoolVar(&g.check, "check", false, "write nothing; exit with 1 and name the files that are not up to date")
+	f.StringVar(&g.out, "out", "", "the `directory` to write to; created if it does not exist")
+	f.StringVar(&g.config, "config", "", "the configuration `file` (default: the output of the command config)")
+	f.StringSliceVar(&g.formats, "format", nil, "the `formats` to write, separated by commas (default: all that are not marked as on request)")
+	f.BoolVar(&g.check, "check", false, "write nothing; list the files that are not up to date, and exit with 1 if there are any")
 	c.AddCommand(labelCommand(), aliasesCommand(), configCommand(), detectCommand(), sourcesCommand())
 	return c
 }
@@ -96,12 +96,12 @@ type generation struct {
 	check       bool
 }
 
-// noneEmpty refuses a flag that is given without a value, as by a variable of
-// the shell that is not set: the default instead would be a surprise.
+// noneEmpty refuses a flag with an empty value, which often comes from an unset
+// shell variable: using the default instead would be a surprise.
 func noneEmpty(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		if v := f.Value.String(); err == nil && (v == "" || v == "[]") {
-			err = fmt.Errorf("--%s is empty; give it a value, or leave the flag out", f.Name)
+			err = fmt.Errorf("--%s is empty; pass a value, or omit the flag", f.Name)
 		}
 	})
 	return err
@@ -109,7 +109,7 @@ func noneEmpty(flags *pflag.FlagSet) (err error) {
 
 func (g generation) run(ctx context.Context, stdout io.Writer) error {
 	if g.out == "" {
-		return errors.New("--out is missing: name the directory to write into")
+		return errors.New("--out is missing: pass the directory to write to")
 	}
 	formats, err := pick(g.formats)
 	if err != nil {
@@ -143,8 +143,8 @@ func (g generation) run(ctx context.Context, stdout io.Writer) error {
 	return errors.Join(d.report(refused...), err)
 }
 
-// refusals are the keys of a valid configuration that one format cannot
-// express; none for any other error.
+// refusals returns the keys of a valid configuration that one format cannot
+// express, and nil for any other error.
 func refusals(err error) (keys []error) {
 	for _, err := range joined(err) {
 		bad, ok := err.(*alerts.KeyError)
@@ -192,8 +192,8 @@ func (g generation) write(ctx context.Context, stdout io.Writer, files []output.
 	return nil
 }
 
-// untilSignal ends with the signals that ask a program to end. It is not in
-// force while input is read, which nothing but the signal could end.
+// untilSignal returns a context that ends with SIGINT and SIGTERM. It is not used
+// while input is read, so that a signal can end the program there.
 func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 }

@@ -13,7 +13,7 @@ import (
 func configCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "config",
-		Short: "Print the default configuration, commented",
+		Short: "Print the default configuration with comments",
 		Args:  cobra.NoArgs,
 
 		DisableFlagsInUseLine: true,
@@ -31,7 +31,7 @@ func configCommand() *cobra.Command {
 	}
 }
 
-const configHeader = "# Configuration of gen-dashboards, with every default. Keys that are left out keep theirs.\n" +
+const configHeader = "# Configuration of gen-dashboards, with all defaults. Keys that are left out have the default value.\n" +
 	"# Printed by: gen-dashboards config\n\n"
 
 // commented prints a configuration with a comment at every key.
@@ -69,8 +69,8 @@ func commentAt(comment string, aside bool) *yaml.Comment {
 	return yaml.HeadComment(lines...)
 }
 
-// commentOn finds the comment on a key. One on a knob of an alert stands beside
-// its value.
+// commentOn finds the comment for a key. The comment for a setting of an alert is
+// written beside its value.
 func commentOn(path string) (comment string, aside bool) {
 	if c, ok := comments[path]; ok {
 		return c, false
@@ -84,82 +84,82 @@ func commentOn(path string) (comment string, aside bool) {
 }
 
 var comments = map[string]string{
-	"source": "Whose series are read: leaderscope; or client-go or kube-state-metrics, for which there are rules alone, and fewer of them:\ngen-dashboards sources says which, how soon they fire, and which are not possible. Windows, for and severities are those of alerts below.",
+	"source": "The source of the metrics: leaderscope, client-go or kube-state-metrics. For the last two there are only rules, and fewer of\nthem: gen-dashboards sources prints which alerts are possible and how soon they fire. They use the windows, durations and\nseverities of alerts below.",
 
-	"scope":                "Which series are read. Rules and dashboards share it.",
-	"scope.labels":         "Labels that tell locks apart; lock_name must be among them. A lock shared between\nclusters needs cluster taken out. Labels that no series has do no harm.",
-	"scope.reporter":       "Those of the labels that tell which process reports what a backend says, and not which lock it is:\nleader-observer has a namespace and a job of its own.",
-	"scope.holder":         "Label that tells replicas apart: instance, or pod on Kubernetes. Every series must have it.",
-	"scope.selector":       "Restricts everything to matching series, as in team=\"shop\".",
-	"scope.metricPrefix":   "Prefix or namespace that the exporter puts before every metric name, as in shop_; mostly empty.",
-	"scope.scrapeInterval": "Time between two samples of a series. The rules for 15s to 60s are the same and hold for all of them.",
-	"scope.histograms":     "Form of histograms that rules and panels read: classic, which every server reads; native; or both. VictoriaMetrics\nrefuses rules that read native ones.",
+	"scope":                "The series that rules and dashboards read.",
+	"scope.labels":         "Labels that identify a lock; must contain lock_name. If clusters share a lock, remove cluster. Labels that no\nseries has do no harm.",
+	"scope.reporter":       "Those of the labels that identify the process that reports the state of a backend, and not the lock:\nleader-observer has its own namespace and job.",
+	"scope.holder":         "Label that identifies a replica: instance, or pod on Kubernetes. Every series must have it.",
+	"scope.selector":       "Label matchers that restrict rules and dashboards to matching series, such as team=\"shop\".",
+	"scope.metricPrefix":   "Prefix or namespace that the exporter adds to every metric name, such as shop_; usually empty.",
+	"scope.scrapeInterval": "Time between two samples of a series. The rules are the same for all values from 15s to 60s.",
+	"scope.histograms":     "Form of histograms that rules and panels read: classic, which every server supports; native; or both.\nVictoriaMetrics refuses rules that read native histograms.",
 
-	"recording": "true: rules record one series per lock, which the overview reads in place of those of every replica. For hundreds of locks.",
+	"recording": "true adds recording rules with one series per lock, which the overview reads instead of the series of every\nreplica. Use it for hundreds of locks.",
 
 	"alerts":                  "Alerting rules.",
 	"alerts.group":            "The rule group.",
 	"alerts.group.name":       "Name of the group.",
-	"alerts.group.interval":   "Time between evaluations; 0s: the server's own.",
+	"alerts.group.interval":   "Time between evaluations; 0s uses the server's default.",
 	"alerts.severityLabel":    "Label that carries the severity.",
 	"alerts.labels":           "Labels added to every alert.",
 	"alerts.annotations":      "Annotations added to every alert.",
-	"alerts.runbookBaseURL":   "Where the runbooks are; empty: no links to them.",
-	"alerts.dashboardBaseURL": "Grafana's address, as in https://grafana.example.org; empty: alerts have no link to a panel.",
+	"alerts.runbookBaseURL":   "Address of the runbooks; empty: alerts have no link to them.",
+	"alerts.dashboardBaseURL": "Address of Grafana, such as https://grafana.example.org; empty: alerts have no link to a panel.",
 
 	"dashboards":                "Grafana dashboards.",
-	"dashboards.uid":            "Identity of the overview: 1 to 40 letters, digits, - and _. A fork needs its own. Alerts link to it.",
-	"dashboards.title":          "Name of the overview.",
+	"dashboards.uid":            "Uid of the overview: 1 to 40 letters, digits, - and _. Alerts link to it. A modified copy needs a uid of its own.",
+	"dashboards.title":          "Title of the overview.",
 	"dashboards.lock":           "The dashboard of one lock.",
-	"dashboards.lock.uid":       "Its identity, as above.",
-	"dashboards.lock.title":     "Its name.",
-	"dashboards.backends":       "The dashboard of what the backends say, which reads leader-observer and standbys.",
-	"dashboards.backends.uid":   "Its identity, as above.",
-	"dashboards.backends.title": "Its name.",
-	"dashboards.tags":           "Tags that help to find them.",
-	"dashboards.refresh":        "Time between two reloads; empty: none.",
-	"dashboards.from":           "Start of the time range shown first.",
-	"dashboards.to":             "End of the time range shown first.",
-	"dashboards.timezone":       "utc, browser, or a name such as Europe/Berlin.",
-	"dashboards.legend":         "Names a lock in legends, from scope.labels; empty: {{job}} / {{lock_name}}. It should tell apart\nevery lock that is shown at once.",
-	"dashboards.aliases":        "true: the table of locks has a column with the aliases that gen-dashboards aliases makes rules of.",
-	"dashboards.folder":         "Folder of Grafana that shows the dashboards; empty: the top one.",
-	"dashboards.path":           "Directory in which Grafana finds the dashboards' files.",
+	"dashboards.lock.uid":       "Uid of that dashboard.",
+	"dashboards.lock.title":     "Title of that dashboard.",
+	"dashboards.backends":       "The dashboard of the backends, with metrics of leader-observer and of standbys.",
+	"dashboards.backends.uid":   "Uid of that dashboard.",
+	"dashboards.backends.title": "Title of that dashboard.",
+	"dashboards.tags":           "Tags of the dashboards.",
+	"dashboards.refresh":        "Refresh interval; empty: no automatic refresh.",
+	"dashboards.from":           "Start of the default time range.",
+	"dashboards.to":             "End of the default time range.",
+	"dashboards.timezone":       "Time zone: utc, browser, or a name such as Europe/Berlin.",
+	"dashboards.legend":         "Template for the name of a lock in legends, with labels of scope.labels; empty: {{job}} / {{lock_name}}.\nNames of locks on one panel should differ.",
+	"dashboards.aliases":        "true adds a column with aliases to the table of locks; gen-dashboards aliases prints the rules for them.",
+	"dashboards.folder":         "Grafana folder of the dashboards; empty: the top-level folder.",
+	"dashboards.path":           "Directory from which Grafana loads the dashboard files.",
 
-	"kubeStateMetrics":            "What kube-state-metrics does not tell; for that source alone.",
-	"kubeStateMetrics.staleAfter": "Age of a renewal from which a Lease counts as free: longer than every lease, whose length is not exported.",
+	"kubeStateMetrics":            "Settings for the source kube-state-metrics.",
+	"kubeStateMetrics.staleAfter": "Age of the last renewal after which a Lease counts as free. Must exceed every lease duration, which\nkube-state-metrics does not export.",
 
-	"kubernetes":                                             "What the formats prometheusrule, configmap and grafana-operator make.",
-	"kubernetes.namespace":                                   "Namespace of the objects; empty: that of the client that applies them.",
+	"kubernetes":                                             "Settings for the formats prometheusrule, configmap and grafana-operator.",
+	"kubernetes.namespace":                                   "Namespace of the objects; empty: the namespace of the client that applies them.",
 	"kubernetes.labels":                                      "Labels of every object.",
 	"kubernetes.annotations":                                 "Annotations of every object.",
-	"kubernetes.helm":                                        "true: the files are templates of a Helm chart, which would take the braces of alert texts and\nlegends for its own; they are written so that the chart renders them as they are now.",
+	"kubernetes.helm":                                        "true: the files are templates of a Helm chart. Braces in alert texts and legends are escaped, so that Helm\nrenders them unchanged.",
 	"kubernetes.prometheusRule":                              "The rules for the Prometheus Operator.",
 	"kubernetes.prometheusRule.name":                         "Name of the object.",
-	"kubernetes.prometheusRule.labels":                       "Labels that the ruleSelector of Prometheus asks for, as in release: kube-prometheus-stack. Without\nthem the object is accepted and ignored.",
+	"kubernetes.prometheusRule.labels":                       "Labels that the ruleSelector of Prometheus requires, such as release: kube-prometheus-stack. Without\nthem, the object is accepted but ignored.",
 	"kubernetes.configMap":                                   "The dashboards for the sidecar of Grafana's Helm chart.",
-	"kubernetes.configMap.name":                              "Beginning of the objects' names; -overview, -lock and -backends follow.",
-	"kubernetes.configMap.label":                             "Label by which the sidecar finds them: sidecar.dashboards.label of the chart.",
-	"kubernetes.configMap.labelValue":                        "Its value: sidecar.dashboards.labelValue of the chart.",
+	"kubernetes.configMap.name":                              "Prefix of the objects' names; -overview, -lock and -backends are appended.",
+	"kubernetes.configMap.label":                             "Label by which the sidecar finds the ConfigMaps: sidecar.dashboards.label of the chart.",
+	"kubernetes.configMap.labelValue":                        "Value of that label: sidecar.dashboards.labelValue of the chart.",
 	"kubernetes.configMap.folderAnnotation":                  "Annotation that names the folder: sidecar.dashboards.folderAnnotation of the chart; empty: none.",
 	"kubernetes.grafanaOperator":                             "The dashboards for the Grafana Operator.",
-	"kubernetes.grafanaOperator.name":                        "Beginning of the objects' names; -overview, -lock and -backends follow.",
-	"kubernetes.grafanaOperator.instanceSelector":            "Labels of the Grafana objects that show them.",
-	"kubernetes.grafanaOperator.instanceSelector.dashboards": "As in the examples of the operator.",
-	"kubernetes.grafanaOperator.allowCrossNamespaceImport":   "true: Grafanas of other namespaces take them too.",
+	"kubernetes.grafanaOperator.name":                        "Prefix of the objects' names; -overview, -lock and -backends are appended.",
+	"kubernetes.grafanaOperator.instanceSelector":            "Labels of the Grafana objects that load the dashboards.",
+	"kubernetes.grafanaOperator.instanceSelector.dashboards": "The label of the operator's examples.",
+	"kubernetes.grafanaOperator.allowCrossNamespaceImport":   "true allows Grafana objects in other namespaces to load the dashboards.",
 
-	"grafanaAlerting":               "What the format grafana-alerting makes: rules that Grafana evaluates itself.",
+	"grafanaAlerting":               "Settings for the format grafana-alerting: rules that Grafana evaluates itself.",
 	"grafanaAlerting.datasourceUID": "Uid of the Prometheus data source.",
-	"grafanaAlerting.orgID":         "Organisation of Grafana.",
-	"grafanaAlerting.folder":        "Folder that shows the rules; made when missing.",
+	"grafanaAlerting.orgID":         "Id of the Grafana organisation.",
+	"grafanaAlerting.folder":        "Grafana folder of the rules; created if it does not exist.",
 	"grafanaAlerting.interval":      "Time between evaluations, a multiple of 10s.",
-	"grafanaAlerting.uidPrefix":     "Beginning of the rules' uids. A second set of rules needs its own.",
+	"grafanaAlerting.uidPrefix":     "Prefix of the rules' uids. A second set of rules needs a prefix of its own.",
 
-	"mimir":           "What the format mimir makes.",
+	"mimir":           "Settings for the format mimir.",
 	"mimir.namespace": "Namespace of the ruler.",
 
-	"alertmanager":              "What the format alertmanager makes.",
-	"alertmanager.receiver":     "Receiver of what does not page, in the example of a route.",
-	"alertmanager.pageReceiver": "Receiver of what does.",
-	"alertmanager.pageSeverity": "Severity that pages. An alert that pages mutes what it explains.",
+	"alertmanager":              "Settings for the format alertmanager.",
+	"alertmanager.receiver":     "Receiver of alerts that do not page, in the example route.",
+	"alertmanager.pageReceiver": "Receiver of alerts that page.",
+	"alertmanager.pageSeverity": "Severity that pages. An alert that pages mutes the alerts that it explains.",
 }

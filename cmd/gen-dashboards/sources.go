@@ -15,9 +15,9 @@ func sourcesCommand() *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use:   "sources [--config FILE]",
-		Short: "Say which alerts the series of client-go and of kube-state-metrics allow, how soon, and which not and why",
-		Long: "sources says for each alert whether the series of client-go and of kube-state-metrics allow it, how soon it fires then,\n" +
-			"and why not. It prints docs/sources.md but for the introduction.",
+		Short: "Print which alerts are possible with the metrics of client-go and kube-state-metrics",
+		Long: "sources prints for each alert whether it is possible with the metrics of client-go and of kube-state-metrics, how soon\n" +
+			"it fires, or why it is not possible. The output is docs/sources.md without its introduction.",
 		Args: cobra.NoArgs,
 
 		DisableFlagsInUseLine: true,
@@ -26,14 +26,14 @@ func sourcesCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			config.Recording = false // of which foreign series have none
+			config.Recording = false // there are no recording rules for foreign series
 			if err := printSources(c.OutOrStdout(), config); err != nil {
 				return failure{err}
 			}
 			return nil
 		},
 	}
-	c.Flags().StringVar(&file, "config", "", "the configuration `file`; without it, the default")
+	c.Flags().StringVar(&file, "config", "", "the configuration `file` (default: the built-in configuration)")
 	return c
 }
 
@@ -48,7 +48,7 @@ func printSources(out io.Writer, c config) error {
 		if err != nil {
 			return err
 		}
-		rows := fmt.Sprintf("## `source: %s`\n\n| alert | possible | soonest | latest | what it does not see, or why there is none |\n|---|---|---|---|---|\n", source)
+		rows := fmt.Sprintf("## `source: %s`\n\n| alert | possible | soonest | latest | what it does not detect, or why it is not possible |\n|---|---|---|---|---|\n", source)
 		for _, p := range all {
 			yes, soonest, latest := "no", "", ""
 			if p.Yes {
