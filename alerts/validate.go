@@ -74,15 +74,15 @@ func (v *validation) scope() {
 	for i, l := range c.ScopeLabels {
 		v.require(validLabel(l), "scopeLabels", "%q is not a valid label name; use letters, digits and _", l)
 		v.require(!seriesLabels()[l], "scopeLabels", "%s is a label of some of the metrics only; use labels of the targets", l)
-		v.require(!slices.Contains(c.ScopeLabels[:i], l), "scopeLabels", "%s is there twice; leave one out", l)
+		v.require(!slices.Contains(c.ScopeLabels[:i], l), "scopeLabels", "%s is listed twice; remove one", l)
 	}
-	v.require(!slices.Contains(c.ReporterLabels, lock), "reporterLabels", "%s have %s, which tells which lock it is; take it out", list(c.ReporterLabels), lock)
+	v.require(!slices.Contains(c.ReporterLabels, lock), "reporterLabels", "%s have %s, which tells which lock it is; remove it", list(c.ReporterLabels), lock)
 	for _, l := range c.ReporterLabels {
 		v.require(validLabel(l), "reporterLabels", "%q is not a valid label name; use letters, digits and _", l)
 	}
 	v.require(validLabel(c.HolderLabel), "holderLabel", "%q is not a valid label name; use the label that tells replicas apart, such as instance or pod", c.HolderLabel)
 	v.require(c.HolderLabel != lock && !seriesLabels()[c.HolderLabel], "holderLabel", "%s does not tell replicas apart; use a label such as instance or pod", c.HolderLabel)
-	v.require(!slices.Contains(c.ScopeLabels, c.HolderLabel), "holderLabel", "%s is a scope label too, so each replica would be judged alone and SplitBrain could never fire; take it out of scopeLabels", c.HolderLabel)
+	v.require(!slices.Contains(c.ScopeLabels, c.HolderLabel), "holderLabel", "%s is a scope label too, so each replica would be evaluated alone and SplitBrain could never fire; remove it from scopeLabels", c.HolderLabel)
 	v.require(c.MetricPrefix == "" || model.LegacyValidation.IsValidMetricName(c.MetricPrefix), "metricPrefix", "%q begins no metric name; use letters, digits and _, as in shop_", c.MetricPrefix)
 	v.require(c.ScrapeInterval > 0, "scrapeInterval", "%s is not a positive duration; use the time between two samples, such as 30s", c.ScrapeInterval)
 	v.require(c.ScrapeInterval <= longestSample, "scrapeInterval", "%s is too long: a series ends for Prometheus 5m after its last sample, so one missed scrape would end it; use at most %s", c.ScrapeInterval, longestSample)
@@ -244,7 +244,7 @@ func (c check) share(key, of string, share float64, enabled bool) {
 // distinct refuses two rules whose alerts could not be told apart.
 func (c check) distinct(key string, critical, warning Firing) {
 	c.require(!critical.Enabled || !warning.Enabled || critical.Severity != warning.Severity, key+".severity",
-		"%s is the severity of critical too, so the two could not be told apart; use another, or switch one off", warning.Severity)
+		"%s is the severity of critical too, so the two rules would have identical alerts; use another severity, or disable one rule", warning.Severity)
 }
 
 func (c check) atLeastOne(key string, n int, enabled bool) {

@@ -23,8 +23,8 @@ func (q queries) acquisition() row {
 func (q queries) outcomes() *timeseries.PanelBuilder {
 	return colored(linePanel(about{
 		id: panel.Outcomes, title: "Attempts by outcome",
-		description: "Attempts started, won, and not won by reason, over all locks shown. contended means that another replica holds the lock, and is no " +
-			"error. attempts above the sum of the rest are still in flight.",
+		description: "Attempts that started, that won, and that failed by reason, over all locks shown. contended means that another replica holds the lock, " +
+			"which is not an error. If attempts exceeds the sum of the others, the difference is still in flight.",
 		unit: "cpm", noValue: "no data", width: 8, height: 8,
 		steps: plain(),
 		targets: []target{
@@ -46,8 +46,8 @@ func (q queries) backendErrors() *timeseries.PanelBuilder {
 	window := duration(t.ErrorWindow)
 	return q.highest("locks", q.facts.ErrorShare(), ranking(limitPanel(about{
 		id: panel.BackendErrors, title: "Attempts that met a backend error, last " + window,
-		description: "Share of the attempts of each lock that failed because the backend could not be asked. The dashed lines are " +
-			"the alert's. All locks at once: the backend or the network. One lock: its settings or rights.",
+		description: "Share of the attempts of each lock that failed because of a backend error. The dashed lines are " +
+			"the thresholds of the alert. If all locks are affected, check the backend and the network; if one is, check its configuration and permissions.",
 		unit: units.PercentUnit, noValue: "no attempts", width: 8, height: 8,
 		steps:   []dashboard.Threshold{base(green), from(t.ErrorShare, orange), from(t.ErrorShareCritical, red)},
 		targets: []target{{expr: q.most(q.facts.ErrorShare()), legend: q.legend}},
@@ -58,8 +58,8 @@ func (q queries) backendErrors() *timeseries.PanelBuilder {
 func (q queries) waiting() *timeseries.PanelBuilder {
 	return q.highest("locks", q.facts.Waiting(), ranking(linePanel(about{
 		id: panel.Waiting, title: "Waiting for a lock",
-		description: "Age of the oldest attempt in flight. Standbys of a held lock that has a leader wait for as long as it leads and " +
-			"are left out. A line that climbs is a lock that no replica gets: its holder hangs, or the backend does.",
+		description: "Age of the oldest attempt in flight. Standbys of a held lock with a leader are left out, because they wait as long as it " +
+			"leads. A rising line is a lock that no replica gets: its holder or the backend hangs.",
 		unit: units.Seconds, noValue: "no replica waits", width: 8, height: 8,
 		steps:   plain(),
 		targets: []target{{expr: q.most(q.facts.Waiting()), legend: q.legend}},
@@ -70,8 +70,8 @@ func (q queries) waiting() *timeseries.PanelBuilder {
 func (q queries) acquireDuration() *timeseries.PanelBuilder {
 	return linePanel(about{
 		id: panel.AcquireDuration, title: "Time until an attempt ended",
-		description: "The average time from the start of an attempt to its end, whatever its outcome. Standbys of a held lock wait as " +
-			"long as another replica leads. Points lead to traces, where the service records them." + q.whyNoQuantile(),
+		description: "The average time from the start of an attempt to its end, for all outcomes. Standbys of a held lock wait as " +
+			"long as another replica leads. Points link to traces, if the service records them." + q.whyNoQuantile(),
 		unit: units.Seconds, noValue: "no attempt ended", width: 12, height: 8,
 		steps:   plain(),
 		targets: q.durations(catalog.AcquireDuration),

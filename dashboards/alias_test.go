@@ -61,7 +61,7 @@ func TestNoAliasIsAskedForByDefault(t *testing.T) {
 func TestAliasesNeedALabelOfTheirOwn(t *testing.T) {
 	cfg := Default()
 	cfg.Aliases, cfg.Scope.Labels = true, append(cfg.Scope.Labels, query.AliasLabel)
-	if err := cfg.Validate(); err == nil || err.Error() != "aliases: alias is among scope.labels, where the column would hide it; take it out there, or use aliases: false" {
+	if err := cfg.Validate(); err == nil || err.Error() != "aliases: alias is among scope.labels, where the column would hide it; remove it there, or use aliases: false" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -44,10 +44,10 @@ const (
 func (q queries) viewTable() *table.PanelBuilder {
 	columns := q.viewColumns()
 	return q.styled(columns, tablePanel(about{
-		id: panel.BackendLocks, title: "Locks, as the backends have them",
-		description: "One row per lock, those without a holder first. Renewed is the age of the last renewal that is known, and should stay well " +
-			"below the lease. Without a holder is the time for which the backend named none, in the time shown. – means unknown, not 0. " +
-			"Follow a name to see one lock.",
+		id: panel.BackendLocks, title: "Locks in the backends",
+		description: "One row per lock, those without a holder first. Renewed is the age of the last known renewal, and should stay well " +
+			"below the lease. Without a holder is how long the backend named no holder in the time range shown. – means unknown, not 0. " +
+			"The name of a lock links to its dashboard.",
 		unit: units.Short, noValue: "–", width: 24, height: 9,
 		steps:   []dashboard.Threshold{base(grey)},
 		targets: targetsOf(columns),
@@ -75,7 +75,7 @@ func (q queries) viewColumns() []column {
 		{ref: "Vacant", title: "Without a holder", expr: q.counted(catalog.BackendVacant, shownRange), style: seconds(130)},
 		{ref: "Terms", title: "Terms", expr: q.counted(catalog.BackendTerms, shownRange), style: []dashboard.DynamicConfigValue{width(80), property("decimals", 0)}},
 		{ref: "Token", title: "Token", expr: q.view("max", catalog.BackendToken), style: []dashboard.DynamicConfigValue{width(100), property("unit", units.NoUnit)}},
-		{ref: "Event", title: "Last news", expr: query.Op(q.view("max", catalog.BackendLastEvent), "*", query.Number(1000)),
+		{ref: "Event", title: "Last event", expr: query.Op(q.view("max", catalog.BackendLastEvent), "*", query.Number(1000)),
 			style:  []dashboard.DynamicConfigValue{width(130), property("unit", units.DateTimeFromNow)},
 			labels: []heading{{label: backendLabel, title: "Backend", style: []dashboard.DynamicConfigValue{width(100)}}}},
 	}
@@ -100,9 +100,9 @@ func (q queries) namedWhen() *statetimeline.PanelBuilder {
 	name := "{{" + catalog.LockName.Name() + "}}"
 	return partly(timelinePanel(about{
 		id: panel.BackendTimeline, title: "Who held which lock",
-		description: "One line per lock and holder, as the backend named it, and one in orange for the time in which it named none. A gap in all " +
-			"lines of a lock: the backend could not be asked. Of many locks, those whose holder changed most are shown. The holder is the " +
-			"identity with which a process campaigns: on Kubernetes the pod as a rule.",
+		description: "One line per lock and holder that the backend named, and an orange line while it named none. If all lines of a lock have a gap, " +
+			"the backend could not be queried. If there are many locks, those whose holder changed most often are shown. The holder is the " +
+			"identity with which a process campaigns, on Kubernetes usually the pod.",
 		unit: units.Short, noValue: "no holder was named", width: 24, height: 10,
 		steps: []dashboard.Threshold{base(grey), from(1, green)},
 		targets: []target{
@@ -118,8 +118,8 @@ func (q queries) vacancies() *timeseries.PanelBuilder {
 	all := q.counted(catalog.BackendVacant, rateInterval)
 	return q.highest("locks", all, q.barPanel(about{
 		id: panel.BackendVacancies, title: "Time without a holder",
-		description: "For how long the backend named no live holder, exact to the event where it tells of events: a gap of a second between two " +
-			"scrapes is there. A handover after a crash takes up to a lease. Time in which the backend could not be asked is not counted.",
+		description: "How long the backend named no live holder. Backends that send events give exact times, including gaps between two " +
+			"scrapes. A handover after a crash takes up to a lease. Time in which the backend could not be queried is not counted.",
 		unit: units.Seconds, noValue: "no lock is watched", width: 12, height: 8,
 		steps:   plain(),
 		targets: []target{{expr: q.most(all), legend: q.legend}},
@@ -130,8 +130,8 @@ func (q queries) terms() *timeseries.PanelBuilder {
 	all := q.counted(catalog.BackendTerms, rateInterval)
 	return q.highest("locks", all, q.barPanel(about{
 		id: panel.BackendTerms, title: "Terms that began",
-		description: "How often a holder followed another, or the same one came back, as the backend saw it: also where two changes lie between " +
-			"two scrapes. A held lock should show only roll-outs.",
+		description: "How often the backend named a new holder, or the same one again after a gap, including several changes between " +
+			"two scrapes. A held lock should show only rollouts.",
 		unit: units.Short, noValue: "no lock is watched", width: 12, height: 8,
 		steps:   plain(),
 		targets: []target{{expr: q.most(all), legend: q.legend}},
@@ -150,9 +150,9 @@ func (q queries) handovers() *timeseries.PanelBuilder {
 	sum, count = query.By("sum", q.locks.BackendLabels(), sum), query.By("sum", q.locks.BackendLabels(), count)
 	all := query.Op(query.Op(sum, "/", count), ">=", query.Number(0)) // drops NaN
 	return q.highest("locks", all, linePanel(about{
-		id: panel.BackendHandover, title: "How long handovers took",
-		description: "Time without a live holder before each term, on the average. Near 0: the lock was given back, and the next one waited for " +
-			"it. Up to the lease: the holder crashed. Longer: no candidate was ready. Gaps whose beginning was not seen are left out.",
+		id: panel.BackendHandover, title: "Handover duration",
+		description: "Average time without a live holder before each term. Near 0: the holder released the lock, and the next one was already " +
+			"waiting. Up to the lease: the holder crashed. Longer: no candidate was ready. Gaps with an unknown start are left out.",
 		unit: units.Seconds, noValue: "no handover in the time shown", width: 12, height: 8,
 		steps:   plain(),
 		targets: []target{{expr: q.most(all), legend: q.legend}},
@@ -165,8 +165,8 @@ func (q queries) renewAge() *timeseries.PanelBuilder {
 	used := query.Op(query.Op(q.renewedAgo(), "/", q.view("max", catalog.BackendLeaseDuration)), "and", query.Op(q.view("max", catalog.BackendHeld), ">", query.Number(0)))
 	return q.highest("locks", used, ranking(limitPanel(about{
 		id: panel.BackendRenewAge, title: "Age of the last renewal, share of the lease",
-		description: "1 is the end of the lease: another candidate may take the lock. A healthy holder renews well before, as after a third of " +
-			"its lease. Locks without a holder are left out. Backends that tell no end of a lease are not here: etcd, ZooKeeper, PostgreSQL.",
+		description: "1 is the end of the lease: another candidate may take the lock. A healthy holder renews well before, for example after a third of " +
+			"its lease. Locks without a holder are left out, and so are backends that report no end of a lease: etcd, ZooKeeper, PostgreSQL.",
 		unit: units.PercentUnit, noValue: "no end of a lease is known", width: 12, height: 8,
 		steps:   []dashboard.Threshold{base(green), from(1, red)},
 		targets: []target{{expr: q.most(used), legend: q.legend}},

@@ -28,8 +28,8 @@ func Backends(cfg Config) ([]byte, error) {
 	return q.build(
 		page{
 			Identity: cfg.Backends, others: []Identity{{cfg.UID, cfg.Title}, cfg.Lock},
-			description: "What the backends say of the locks, as leader-observer or a standby reads it: who holds what, for how long nobody did, " +
-				"how old the last renewal is. Namespace, job and instance are those of the process that reports.",
+			description: "The state of the locks in their backends, as leader-observer or a standby reads it: the holder of each lock, how long a lock had no holder, " +
+				"and the age of the last renewal. Namespace, job and instance are those of the reporting process.",
 		},
 		q.viewNow(),
 		q.viewOverTime(),
@@ -61,7 +61,7 @@ func (q queries) viewOverTime() row {
 }
 
 func (q queries) viewReporters() row {
-	return row{"Can this be believed?", []cog.Builder[dashboard.Panel]{q.reporters()}}
+	return row{"Data quality", []cog.Builder[dashboard.Panel]{q.reporters()}}
 }
 
 // free counts the locks that were held in the time shown, and are not now.
@@ -69,8 +69,8 @@ func (q queries) free() *stat.PanelBuilder {
 	held := query.Op(q.locks.Free(), "and "+query.On(q.locks.BackendLabels()), q.locks.HeldWithin(shownRange))
 	return q.firingOrNow(about{
 		id: panel.BackendFree, title: "Without a holder",
-		description: "Locks that were held in the time shown and for which the backend names no live holder now. In orange: a lock around single " +
-			"runs is free most of the time, and a handover takes seconds. In red: the alert fires, the work of a leader is not being done.",
+		description: "Locks that were held in the time range shown and for which the backend names no live holder now. Orange: a lock around single " +
+			"runs is free most of the time, and a handover takes seconds. Red: the alert fires, and a leader's work is not being done.",
 		unit: units.Short, noValue: "no lock is watched", width: 5, height: 4,
 	}, condition.Vacant, q.locks.By("group", held), q.locks.Metric(catalog.BackendHeld))
 }
@@ -78,8 +78,8 @@ func (q queries) free() *stat.PanelBuilder {
 func (q queries) watched() *stat.PanelBuilder {
 	return statPanel(about{
 		id: panel.BackendWatched, title: "Watched",
-		description: "Locks of which a reporter has seen a record. Those that are not held and were not in the time shown may be of programs " +
-			"that are gone.",
+		description: "Locks whose record a reporter has read. Locks that had no holder in the time range shown may belong to programs " +
+			"that no longer run.",
 		unit: units.Short, noValue: "no lock is watched: does leader-observer run, and is it scraped?", width: 4, height: 4,
 		steps: plain(),
 		targets: []target{
@@ -93,10 +93,10 @@ func (q queries) watched() *stat.PanelBuilder {
 func (q queries) impostors() *stat.PanelBuilder {
 	still := duration(2 * q.cfg.Scope.ScrapeInterval)
 	return statPanel(about{
-		id: panel.BackendImpostors, title: "Leads, and is not the holder",
-		description: "Processes that lead while the backend names another holder: two may do the same work. Stop the one that is shown here. " +
-			"For the length of a scrape a handover looks the same. Only processes with leaderscope inside say as whom they campaign.",
-		unit: units.Short, noValue: "no process, or none says as whom it campaigns", width: 5, height: 4,
+		id: panel.BackendImpostors, title: "Leads but is not the holder",
+		description: "Processes that lead although the backend names another holder: two processes may do the same work. Stop the processes shown here. " +
+			"During one scrape interval, a handover looks the same. Only processes that use leaderscope export their identity.",
+		unit: units.Short, noValue: "no process, or none exports its identity", width: 5, height: 4,
 		steps:   []dashboard.Threshold{base(red)},
 		targets: []target{{expr: q.locks.Impostors(shownRange, still), legend: "{{" + q.cfg.Scope.Holder + "}}: {{" + catalog.LockName.Name() + "}}"}},
 	}).
@@ -106,22 +106,22 @@ func (q queries) impostors() *stat.PanelBuilder {
 func (q queries) backendsUp() *stat.PanelBuilder {
 	return statPanel(about{
 		id: panel.BackendUp, title: "Backends",
-		description: "Whether a reporter can ask the backend. While none can, who holds what is not known, and nothing is said of its locks. " +
-			"That is no vacancy.",
+		description: "Whether a reporter can query the backend. While none can, the holders of its locks are unknown; that does not mean that the locks " +
+			"are free.",
 		unit: units.Short, noValue: "no reporter", width: 6, height: 4,
 		steps:   []dashboard.Threshold{base(red), from(1, green)},
 		targets: []target{{expr: query.By("max", []string{backendLabel}, q.locks.Metric(catalog.BackendUp)), legend: "{{" + backendLabel + "}}"}},
 	}).
-		Mappings([]dashboard.ValueMapping{words(says{0, "cannot be asked", red}, says{1, "up", green})}).
+		Mappings([]dashboard.ValueMapping{words(says{0, "unreachable", red}, says{1, "up", green})}).
 		TextMode(common.BigValueTextModeValueAndName)
 }
 
 func (q queries) polling() *stat.PanelBuilder {
 	return statPanel(about{
-		id: panel.BackendPolling, title: "Time between two looks",
-		description: "Backends that tell of no changes are asked at this interval: what lies between two looks is not seen. Where there is no " +
-			"value, each change is seen as it happens, also between two scrapes.",
-		unit: units.Seconds, noValue: "each change is seen", width: 4, height: 4,
+		id: panel.BackendPolling, title: "Poll interval",
+		description: "Backends that do not send changes are polled at this interval: changes between two polls are not detected. If there is no " +
+			"value, each change is detected when it happens, even between two scrapes.",
+		unit: units.Seconds, noValue: "each change is detected", width: 4, height: 4,
 		steps:   plain(),
 		targets: []target{{expr: query.By("max", []string{backendLabel}, q.locks.Metric(catalog.BackendPollInterval)), legend: "{{" + backendLabel + "}}"}},
 	}).
@@ -133,8 +133,8 @@ func (q queries) reporters() cog.Builder[dashboard.Panel] {
 	by := append(q.locks.TargetLabels(), q.cfg.Scope.Holder, backendLabel)
 	return timelinePanel(about{
 		id: panel.BackendReporters, title: "Reporters",
-		description: "The processes that report what a backend says: an observer, or standbys that are told anyway. Red: it cannot ask. A gap: it " +
-			"does not report, because it is not scraped, or because it leads and looks no more.",
+		description: "The processes that report the state of a backend: an observer, or standbys that receive it in any case. Red: the process cannot query the " +
+			"backend. Gap: the process does not report, because it is not scraped, or because it leads and no longer reads the record.",
 		unit: units.Short, noValue: "no reporter", width: 24, height: 6,
 		steps: []dashboard.Threshold{base(red), from(1, green)},
 		targets: []target{{

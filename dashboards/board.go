@@ -72,8 +72,8 @@ func (q queries) board(p page) *dashboard.DashboardBuilder {
 	}
 	if q.oneLock {
 		b.WithVariable(q.labelVariable(c.Scope.Holder, c.Scope.Labels,
-			"Narrows the panels that show single replicas: the table of replicas, who led when, why terms ended, which replicas are "+
-				"scraped, fencing tokens, and work after the lock was lost. All others look at all replicas."))
+			"Restricts the panels that show single replicas: the table of replicas, who led when, why terms ended, which replicas are "+
+				"scraped, fencing tokens, and work after the lock was lost. All other panels use all replicas."))
 	}
 	for _, a := range q.annotations() {
 		b.Annotation(a)
@@ -93,10 +93,10 @@ func (q queries) board(p page) *dashboard.DashboardBuilder {
 // dashboard is of one lock, exactly one name is chosen.
 func (q queries) scopeVariable(label string, earlier []string) *dashboard.QueryVariableBuilder {
 	if q.oneLock && label == catalog.LockName.Name() {
-		return q.variable(label, earlier, "The lock that is shown. A name may be a hash: gen-dashboards label gives the hash of a name.")
+		return q.variable(label, earlier, "The lock to show. A name may be a hash: gen-dashboards label prints the hash of a name.")
 	}
 	return q.labelVariable(label, earlier,
-		fmt.Sprintf("Shows locks of these values of %s only; All includes series without it.", label))
+		fmt.Sprintf("Shows only locks with these values of %s; All includes series without it.", label))
 }
 
 // labelVariable lets several values of a label be chosen. All stands for .*

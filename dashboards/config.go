@@ -184,10 +184,10 @@ func (c Config) Validate() error {
 		check{"uid", uidPattern.MatchString(c.UID), fmt.Sprintf("%q is not a valid uid; use 1 to 40 letters, digits, - and _", c.UID)},
 		check{"title", isTitle(c.Title), "must not be empty, Grafana refuses a dashboard without a title"},
 		check{"title", !variables.MatchString(c.Title), fmt.Sprintf(readsAsVariable, c.Title)},
-		check{"tags", !slices.ContainsFunc(c.Tags, isBlank), "one of them is empty; take it out"},
+		check{"tags", !slices.ContainsFunc(c.Tags, isBlank), "one of them is empty; remove it"},
 		check{"legend", slices.Contains(named, catalog.LockName.Name()), fmt.Sprintf("%q lacks {{lock_name}}, so that a reader could not tell locks apart; add it", c.Legend)},
-		check{"legend", c.Legend == "" || len(foreign) == 0, fmt.Sprintf("%q names %s, which scope.labels lacks; add it there, or take it out here", c.Legend, strings.Join(foreign, ", "))},
-		check{"aliases", !c.Aliases || !slices.Contains(c.Scope.Labels, query.AliasLabel), query.AliasLabel + " is among scope.labels, where the column would hide it; take it out there, or use aliases: false"},
+		check{"legend", c.Legend == "" || len(foreign) == 0, fmt.Sprintf("%q names %s, which scope.labels lacks; add it there, or remove it here", c.Legend, strings.Join(foreign, ", "))},
+		check{"aliases", !c.Aliases || !slices.Contains(c.Scope.Labels, query.AliasLabel), query.AliasLabel + " is among scope.labels, where the column would hide it; remove it there, or use aliases: false"},
 		check{"path", strings.HasPrefix(c.Path, "/") && !strings.ContainsFunc(c.Path, unicode.IsControl), fmt.Sprintf("%q is not an absolute path; start it with /", c.Path)},
 		check{"runbookURL", c.RunbookURL == "" || isWebURL(c.RunbookURL), fmt.Sprintf("%q is not a web address; start it with https:// or leave it empty", c.RunbookURL)},
 	))
@@ -221,10 +221,10 @@ func (c Config) legend() string {
 func (s Scope) checks() []check {
 	_, selectorErr := s.matchers()
 	return []check{
-		{"scope.labels", slices.Contains(s.Labels, catalog.LockName.Name()), "lock_name is missing, so that locks could not be told apart; add it"},
+		{"scope.labels", slices.Contains(s.Labels, catalog.LockName.Name()), "lock_name is missing, so different locks would merge; add it"},
 		{"scope.labels", isSet(s.Labels), "must be different names of letters, digits and _, and none of datasource, le or __name"},
 		{"scope.holder", isLabel(s.Holder), fmt.Sprintf("%q is not a valid label name; use the label that tells replicas apart, such as instance or pod", s.Holder)},
-		{"scope.holder", !slices.Contains(s.Labels, s.Holder), fmt.Sprintf("%q is among scope.labels, so that every replica would be a lock of its own; take it out there", s.Holder)},
+		{"scope.holder", !slices.Contains(s.Labels, s.Holder), fmt.Sprintf("%q is among scope.labels, so that every replica would be a lock of its own; remove it there", s.Holder)},
 		{"scope.selector", selectorErr == nil, fmt.Sprintf("%q is not a valid list of label matchers; write it as in team=\"shop\"", s.Selector)},
 		{"scope.histograms", s.knowsHistograms(), fmt.Sprintf("%q is not a known form of histograms; use classic, native or both", s.Histograms)},
 		{"scope.scrapeInterval", s.ScrapeInterval >= time.Second, fmt.Sprintf("%s is shorter than Grafana's least step; use at least 1s", s.ScrapeInterval)},

@@ -23,9 +23,9 @@ func (q queries) firing() *table.PanelBuilder {
 	}}
 	return q.styled(columns, tablePanel(about{
 		id: panel.Alerts, title: "Alerts firing",
-		description: "Alerts of the locks shown, with the time since which their condition holds, by their names without " + panel.AlertPrefix + ". The name of an alert leads to its runbook, " +
-			"the name of a lock to its dashboard. The list comes from the series ALERTS of this data source: where the rules are evaluated " +
-			"elsewhere, as by Grafana, it stays empty, and so do the states that come from alerts.",
+		description: "Alerts of the locks shown, with the time for which their condition has held, by their names without " + panel.AlertPrefix + ". The name of an alert links to its runbook, " +
+			"the name of a lock to its dashboard. The list comes from the series ALERTS of this data source. If the rules are evaluated " +
+			"elsewhere, for example by Grafana, the list stays empty, and so do the states that come from alerts.",
 		unit: units.Short, noValue: "no alert fires, or the rules are evaluated elsewhere", width: 24, height: 6,
 		steps:   []dashboard.Threshold{base(grey)},
 		targets: targetsOf(columns),

@@ -15,7 +15,7 @@ import (
 
 // instrumentation shows whether the other rows can be believed.
 func (q queries) instrumentation() row {
-	return row{"Can this be believed?", []cog.Builder[dashboard.Panel]{q.health()}}
+	return row{"Data quality", []cog.Builder[dashboard.Panel]{q.health()}}
 }
 
 func (q queries) health() *stat.PanelBuilder {
@@ -25,9 +25,9 @@ func (q queries) health() *stat.PanelBuilder {
 	return statPanel(about{
 		id: panel.Instrumentation, title: "Health of the instrumentation",
 		description: "Targets down: replicas that Prometheus cannot reach; one of them may lead. Redaction keys: more than one means that " +
-			"replicas give one lock two names, so that every lock seems to have two leaders or none. Names folded: more locks than the cap " +
-			"on labels, the rest share one label. Catch-all labels " +
-			"(redacted, overflow) stand for every lock that no rule covers: alerts that judge one lock are blind for them.",
+			"replicas label the same lock differently, so every lock seems to have two leaders or none. Names folded: there are more locks than the limit " +
+			"on labels allows, and the others share one label. Catch-all labels " +
+			"(redacted, overflow) stand for every lock that no rule covers: per-lock alerts do not cover them.",
 		unit: units.Short, noValue: "no data", width: 24, height: 4,
 		steps: plain(),
 		targets: []target{

@@ -29,9 +29,9 @@ func (q queries) leadership() row {
 func (q queries) holderTimeline() *statetimeline.PanelBuilder {
 	b := timelinePanel(about{
 		id: panel.HolderTimeline, title: "Who led when",
-		description: "One line per lock and replica that led. In a healthy held lock one green stretch follows another without a gap and " +
-			"without an overlap. Overlaps shorter than a scrape cannot be seen here: look at the overruns and at the fencing token. " +
-			"Of many locks, those whose leadership moved most are shown.",
+		description: "One line per lock and replica that led. In a healthy held lock, one green section follows another without a gap and " +
+			"without an overlap. Overlaps shorter than a scrape are not visible here: check the overruns and the fencing token. " +
+			"If there are many locks, those whose leadership changed most often are shown.",
 		unit: units.Short, noValue: "no replica led", width: 24, height: 10,
 		steps: []dashboard.Threshold{base(grey), from(1, green)},
 		targets: []target{{
@@ -98,7 +98,7 @@ func (q queries) familiesNow() query.Expr {
 func (q queries) holders() *timeseries.PanelBuilder {
 	return q.highest("locks", q.facts.Claims(), ranking(linePanel(about{
 		id: panel.Holders, title: "Leaders claimed",
-		description: "Replicas that hold each lock. 0 is normal for a lock taken for single runs. Red points are a lock with " +
+		description: "Replicas that hold each lock. 0 is normal for a lock taken for single runs. Red points mark a lock with " +
 			"more leaders than its elector allows: two replicas do the same work.",
 		unit: units.Short, noValue: "no data", width: 12, height: 8,
 		steps: plain(),
@@ -117,9 +117,9 @@ func (q queries) holders() *timeseries.PanelBuilder {
 func (q queries) transitions() *timeseries.PanelBuilder {
 	return colored(q.barPanel(about{
 		id: panel.Transitions, title: "Terms gained and ended",
-		description: "Terms gained upwards, terms ended downwards by cause, over all locks shown. A held lock should show only " +
-			"roll-outs: more is flapping. lost, expired, gave_up and release_failed are ends that no one asked for. A fencing token that went back means that " +
-			"the backend lost its memory: fenced storage will refuse the new leader.",
+		description: "Terms gained (up) and terms ended by cause (down), over all locks shown. A held lock should show only " +
+			"rollouts; more is flapping. The causes lost, expired, gave_up and release_failed are unintended. A fencing token that went back means that " +
+			"the backend lost its state: storage that checks tokens will refuse the new leader.",
 		unit: "cpm", noValue: "no data", width: 12, height: 8,
 		steps: plain(),
 		targets: []target{
@@ -140,9 +140,9 @@ func (q queries) fencingToken() *timeseries.PanelBuilder {
 	token, stores := q.replicas.ByHolder("max", q.replicas.Metric(catalog.FencingToken)), q.stores()
 	return ranking(floatingPanel(about{
 		id: panel.FencingToken, title: "Fencing token",
-		description: "The token of the last term of each replica. It only grows: the highest is the leader's, and storage that checks " +
-			"tokens refuses the others. A red point is a token that went back: the backend lost its memory, and fenced storage will " +
-			"refuse the new leader. Some backends have no token. Dashed is the highest token that stores have seen: a replica below it is refused.",
+		description: "The token of the last term of each replica. Tokens only grow: the leader has the highest one, and storage that checks " +
+			"tokens refuses the others. A red point marks a token that went back: the backend lost its state, and storage that checks tokens will " +
+			"refuse the new leader. Some backends have no token. The dashed line is the highest token that stores have seen: they refuse replicas below it.",
 		unit: units.NoUnit, noValue: "this elector has no token", width: 12, height: 8,
 		steps: plain(),
 		targets: []target{
@@ -168,8 +168,8 @@ func (q queries) fencingChecks() *timeseries.PanelBuilder {
 	checked := query.By("sum", []string{result.Name()}, query.Over("increase", stores.Metric(catalog.FencingChecks), rateInterval))
 	return colored(q.barPanel(about{
 		id: panel.FencingChecks, title: "Writes checked by stores",
-		description: "Writes that stores checked against the tokens of this lock, by what they found, whichever job they belong to. stale: refused, " +
-			"because a later term had written; the replica did not know that it had lost the lock. missing: the write carried no token.",
+		description: "Writes that stores of any job checked against the tokens of this lock, by result. stale: refused, " +
+			"because a later term had already written; the replica did not know that it had lost the lock. missing: the write carried no token.",
 		unit: units.Short, noValue: "no store checks the tokens of this lock", width: 8, height: 8,
 		steps:   plain(),
 		targets: []target{{expr: checked, legend: "{{" + result.Name() + "}}"}},
@@ -188,9 +188,9 @@ func (q queries) endings() *timeseries.PanelBuilder {
 	everEnded := query.Op(query.By("sum", by, overAllShown("increase", q.replicas.Metric(catalog.TermsEnded))), ">", query.Number(0))
 	return q.barPanel(about{
 		id: panel.Endings, title: "Why terms ended",
-		description: "released: given back. expired: left to its lease on purpose. lost: taken away, or the session ended. gave_up: the elector " +
-			"stopped while its lease still ran. canceled: stopped without giving the lock back. release_failed: the backend was not told. " +
-			"abandoned: the program dropped it.",
+		description: "released: the replica released the lock. expired: kept until the end of its lease on purpose. lost: the backend reported a loss, or the session " +
+			"ended. gave_up: the elector stopped before its lease ended. canceled: stopped without a release. release_failed: the backend did not confirm " +
+			"the release. abandoned: the program dropped the lock.",
 		unit: units.Short, noValue: "no term ended", width: 24, height: 5,
 		steps:   plain(),
 		targets: []target{{expr: query.Op(ended, "and", everEnded), legend: "{{cause}} {{" + q.cfg.Scope.Holder + "}}"}},
@@ -205,7 +205,7 @@ func (q queries) alertTimeline() *statetimeline.PanelBuilder {
 	return timelinePanel(about{
 		id: panel.AlertTimeline, title: "Alerts over time",
 		description: "When each alert of this lock, and of the replicas of its job, fired. The list comes from the series ALERTS of this data " +
-			"source: where the rules are evaluated elsewhere it stays empty.",
+			"source. If the rules are evaluated elsewhere, it stays empty.",
 		unit: units.Short, noValue: "no alert fired, or the rules are evaluated elsewhere", width: 24, height: 5,
 		steps:   []dashboard.Threshold{base(orange)},
 		targets: []target{{expr: firing, legend: "{{" + labels.AlertName + "}} {{" + severityLabel + "}}"}},
@@ -219,9 +219,9 @@ func (q queries) alertTimeline() *statetimeline.PanelBuilder {
 func (q queries) failover() *timeseries.PanelBuilder {
 	return limitPanel(about{
 		id: panel.Failover, title: "Failover time and overlap",
-		description: "The time from the end of one term to the next win, by what the replicas themselves say, whatever the time between " +
-			"scrapes. Below zero two terms overlapped for that long. The clocks of both replicas count: differences within a second " +
-			"may be theirs. After a leader that died before it was scraped again there is no value.",
+		description: "The time from the end of one term to the next win. The replicas export both times, so the scrape interval does not " +
+			"matter. A negative value means that two terms overlapped for that long. Differences within a second may be clock skew between the " +
+			"replicas. If a leader died before its next scrape, there is no value.",
 		unit: units.Seconds, noValue: "no handover in the time shown", width: 24, height: 7,
 		steps:   []dashboard.Threshold{base(red), from(-1, green)},
 		targets: []target{{ref: "Gap", expr: q.locks.Handover(shownRange).Gap(), legend: q.legend}},

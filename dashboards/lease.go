@@ -25,8 +25,8 @@ func (q queries) leases() row {
 func (q queries) leaseHeadroom() *timeseries.PanelBuilder {
 	return q.lowest("locks", q.facts.LeaseLeft(), ranking(limitPanel(about{
 		id: panel.Headroom, title: "Lease left",
-		description: "Time until the lease of the present term ends, as a share of the lease; the least of each lock. Renewals make a " +
-			"saw-tooth. Below the upper line the next hiccup loses the lock. Below 0 the lease is over: another replica may lead already.",
+		description: "Time until the lease of the current term ends, as a share of the lease; the minimum of each lock. Renewals form a " +
+			"sawtooth. Below the upper line, the next delay can lose the lock. Below 0, the lease has expired: another replica may already lead.",
 		unit: units.PercentUnit, noValue: "no lock is held, or no lease end is known", width: 12, height: 8,
 		steps:   q.leaseSteps(),
 		targets: []target{{expr: q.shortest(q.facts.LeaseLeft()), legend: q.legend}},
@@ -68,8 +68,8 @@ func (q queries) leaseUsage() *heatmap.PanelBuilder {
 	}
 	return bucketPanel(about{
 		id: panel.LeaseUsage, title: "Share of the lease used",
-		description: "How much of its lease was gone when it was renewed or released, over all locks shown; darker is more often. " +
-			"Above 80 % it was close, above 100 % the lease had run out.",
+		description: "Share of the lease that had passed when it was renewed or released, over all locks shown; darker means more often. " +
+			"Above 80 % it was close; above 100 % the lease had expired.",
 		unit: units.PercentUnit, noValue: "no lease was renewed or released", width: 12, height: 8,
 		steps: plain(),
 		targets: []target{
@@ -82,8 +82,8 @@ func (q queries) leaseUsage() *heatmap.PanelBuilder {
 func (q queries) leaseOverruns() *timeseries.PanelBuilder {
 	return q.highest("locks", q.facts.Overruns(rateInterval), q.barPanel(about{
 		id: panel.Overruns, title: "Near and past the end of the lease",
-		description: "Uses of a lease that took more than 80 % of it, and in red terms that ran past its end. A term past its end " +
-			"worked without protection for a while: make the work shorter, the lease longer, or renew earlier.",
+		description: "Runs and renewals that used more than 80 % of a lease and, in red, terms that ran past its end. Such a term " +
+			"worked without protection for some time: shorten the work, lengthen the lease, or renew earlier.",
 		unit: units.Short, noValue: "no lease known", width: 12, height: 8,
 		steps: plain(),
 		targets: []target{
@@ -98,8 +98,8 @@ func (q queries) leaseOverruns() *timeseries.PanelBuilder {
 func (q queries) renewals() *timeseries.PanelBuilder {
 	return colored(linePanel(about{
 		id: panel.Renewals, title: "Renewals by result",
-		description: "Lease renewals over all locks shown. A few errors cost headroom, a row of them the lock; lost means that the " +
-			"backend had given it away. Electors whose library hides its renewals have none here.",
+		description: "Lease renewals over all locks shown. Single errors reduce the headroom; several in a row lose the lock. lost means that the " +
+			"replica no longer owned the lock. Electors whose library hides its renewals are not shown.",
 		unit: "cpm", noValue: "no elector reports renewals", width: 12, height: 8,
 		steps:   plain(),
 		targets: []target{{expr: q.perMinute(catalog.Renewals, "result"), legend: "{{result}}"}},
@@ -113,9 +113,9 @@ func (q queries) renewals() *timeseries.PanelBuilder {
 func (q queries) renewalDuration() *timeseries.PanelBuilder {
 	return linePanel(about{
 		id: panel.RenewalDuration, title: "Time that renewals took",
-		description: "The average time that a renewal takes. A renewal that takes as long as is left of the lease loses the lock: look at " +
-			"the backend and at pauses of the process." + q.whyNoQuantile(),
-		unit: units.Seconds, noValue: "no elector says how long renewals take", width: 12, height: 8,
+		description: "Average duration of a renewal. A renewal that takes longer than the lease has left loses the lock: check " +
+			"the backend, and pauses of the process." + q.whyNoQuantile(),
+		unit: units.Seconds, noValue: "no elector reports the duration of renewals", width: 12, height: 8,
 		steps:   plain(),
 		targets: q.durations(catalog.RenewalDuration),
 	}).

@@ -88,8 +88,8 @@ var mayBeEmpty = []string{
 	`panel "As declared", query Cadence`, `panel "Time since the last run against the cadence", query Expected`,
 	`panel "Time that renewals took"`, // etcd's client renews by itself
 	// The etcd of the quickstart tells of each change, and of no end of a lease.
-	`panel "Without a holder", query Firing`, `panel "Leads, and is not the holder"`, `panel "Time between two looks"`, `panel "Age of the last renewal`,
-	`panel "Locks, as the backends have them", query Renewed`, `panel "Who held which lock", query Free`, `panel "How long handovers took"`,
+	`panel "Without a holder", query Firing`, `panel "Leads but is not the holder"`, `panel "Poll interval"`, `panel "Age of the last renewal`,
+	`panel "Locks in the backends", query Renewed`, `panel "Who held which lock", query Free`, `panel "Handover duration"`,
 }
 
 type liveServer struct {

@@ -25,7 +25,7 @@ func Lock(cfg Config) ([]byte, error) {
 	return q.build(
 		page{
 			Identity: cfg.Lock, others: []Identity{{cfg.UID, cfg.Title}, cfg.Backends},
-			description: "One lock: who led when, how attempts end, how close work came to the end of the lease, and what happened after.",
+			description: "One lock: which replica led when, how attempts end, how close work came to the end of the lease, and work after the lease was lost.",
 		},
 		q.lockNow(),
 		q.lockLeadership(),
@@ -95,7 +95,7 @@ func (q queries) lockWork() row {
 }
 
 func (q queries) lockInstrumentation() row {
-	return row{"Can this be believed?", []cog.Builder[dashboard.Panel]{
+	return row{"Data quality", []cog.Builder[dashboard.Panel]{
 		q.health(),
 	}}
 }
@@ -107,9 +107,9 @@ func (q queries) scraped() *statetimeline.PanelBuilder {
 	up := query.Op(query.By("max", by, q.replicas.Up()), "and "+query.On(by), query.Call("bottomk", query.Number(drawnReplicas), all))
 	return partly(timelinePanel(about{
 		id: panel.Scraped, title: "Replicas scraped",
-		description: "Whether Prometheus reaches the replicas of the services that have this lock. While one cannot be reached, it is " +
-			"unknown whether it leads: its last values are not shown. Of many replicas, those that were down are shown first. On push " +
-			"pipelines there is no such series.",
+		description: "Whether Prometheus can scrape the replicas of the services that have this lock. While a replica cannot be scraped, it is " +
+			"unknown whether it leads, and its last values are not shown. If there are many replicas, those that were down are shown first. Push " +
+			"pipelines have no such series.",
 		unit: units.Short, noValue: "nothing is scraped: the metrics are pushed, or the labels of up differ", width: 24, height: 6,
 		steps:   []dashboard.Threshold{base(orange), from(1, green)},
 		targets: []target{{expr: sortedBy(up, q.cfg.Scope.Holder), legend: q.replicaLegend()}},

@@ -21,7 +21,7 @@ func (q queries) holderNow() *stat.PanelBuilder {
 	holder := "{{" + q.cfg.Scope.Holder + "}}"
 	return statPanel(about{
 		id: panel.Holder, title: "Held by",
-		description: "The replica that holds the lock now. Several in red: more than the elector allows, two replicas do the same work. " +
+		description: "The replica that holds the lock now. Several replicas in red are more than the elector allows: two replicas do the same work. " +
 			"A lock taken for single runs is idle most of the time.",
 		unit: units.Short, noValue: "not reported", width: 7, height: 4,
 		steps: []dashboard.Threshold{base(green)},
@@ -46,8 +46,8 @@ func (q queries) holderNow() *stat.PanelBuilder {
 func (q queries) stateNow() *stat.PanelBuilder {
 	return statPanel(about{
 		id: panel.State, title: "State",
-		description: "The worst that can be said of the lock. Red: an alert that pages fires. Orange: one that warns, or what may still pass, " +
-			"as a term near its lease within " + duration(q.cfg.Thresholds.LeaseWindow) + " and backend errors within " +
+		description: "The worst state of the lock. Red: an alert that pages fires. Orange: an alert that warns fires, or the state may be temporary, " +
+			"such as a term near its lease within " + duration(q.cfg.Thresholds.LeaseWindow) + " and backend errors within " +
 			duration(q.cfg.Thresholds.ErrorWindow) + ".",
 		unit: units.Short, noValue: "not reported", width: 5, height: 4,
 		steps:   plain(),
@@ -60,7 +60,7 @@ func (q queries) stateNow() *stat.PanelBuilder {
 func (q queries) leaseLeftNow() *stat.PanelBuilder {
 	return statPanel(about{
 		id: panel.LeaseLeft, title: "Lease left now",
-		description: "Time until the lease of the present term ends, and its share of the lease. Negative: the lease is over and the " +
+		description: "Time until the lease of the current term ends, and its share of the lease. Negative: the lease has expired, and the " +
 			"work continues.",
 		unit: units.PercentUnit, noValue: "not held, or no lease end is known", width: 4, height: 4,
 		steps: q.leaseSteps(),
@@ -79,8 +79,8 @@ func (q queries) leaseLeftNow() *stat.PanelBuilder {
 func (q queries) lastAcquired() *stat.PanelBuilder {
 	return statPanel(about{
 		id: panel.LastAcquired, title: "Last acquired",
-		description: "Time since the lock was last won. For a lock taken for single runs this should stay below the declared cadence; " +
-			"a leader that has led for long was elected long ago.",
+		description: "Time since the lock was last won. For a lock taken for single runs this should stay below the declared interval. " +
+			"For a held lock it is the time since the leader was elected.",
 		unit: units.Seconds, noValue: "never since the replicas started", width: 4, height: 4,
 		steps:   plain(),
 		targets: []target{{expr: q.sinceAcquired(), legend: "ago"}},
@@ -92,8 +92,8 @@ func (q queries) lastAcquired() *stat.PanelBuilder {
 func (q queries) declared() *stat.PanelBuilder {
 	return statPanel(about{
 		id: panel.Declared, title: "As declared",
-		description: "The lease, the time between two runs, and how many leaders the elector allows. The cadence is there where the " +
-			"service declares it; without it no alert notices a job that stopped.",
+		description: "The lease, the time between two runs, and the number of leaders that the elector allows. The cadence is shown if the " +
+			"service declares it; without it, no alert detects a job that stopped.",
 		unit: units.Seconds, noValue: "nothing is declared", width: 4, height: 4,
 		steps: []dashboard.Threshold{base(grey)},
 		targets: []target{
@@ -114,8 +114,8 @@ func (q queries) replicasTable() *table.PanelBuilder {
 	columns := q.replicaColumns()
 	return q.styled(columns, tablePanel(about{
 		id: panel.Replicas, title: "Replicas",
-		description: "One row per replica that reports the lock. Work that runs where the lock is not held is work without " +
-			"protection. A replica that waits for long while no replica leads cannot win: look at its log. – means unknown, not 0.",
+		description: "One row per replica that reports the lock. A replica that works without holding the lock has no " +
+			"protection. A replica that waits for a long time while no replica leads cannot win: see its log. – means unknown, not 0.",
 		unit: units.Short, noValue: "no replica reports this lock", width: 24, height: 6,
 		steps:   []dashboard.Threshold{base(grey)},
 		targets: targetsOf(columns),

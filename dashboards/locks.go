@@ -39,9 +39,9 @@ func (q queries) locksTable() *table.PanelBuilder {
 	columns := q.columns()
 	return q.styled(columns, tablePanel(about{
 		id: panel.Locks, title: "Locks",
-		description: "One row per lock, the worst first. A name may be a hash: Family says what kind of lock it is, and " +
-			"gen-dashboards label turns a name into its hash. Headroom is the time until the lease ends, shown while the lock is held; " +
-			"– means unknown, not 0. Follow a name to the dashboard of that lock.",
+		description: "One row per lock, the worst first. If the name is a hash, Family shows the kind of lock, and " +
+			"gen-dashboards label prints the hash of a name. Headroom is the time until the lease ends, shown while the lock is held. " +
+			"– means unknown, not 0. The name of a lock links to its dashboard.",
 		unit: units.Short, noValue: "no lock is reported", width: 24, height: 9,
 		steps:   []dashboard.Threshold{base(grey)},
 		targets: targetsOf(columns),

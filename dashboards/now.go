@@ -32,9 +32,9 @@ func (q queries) now() row {
 func (q queries) withoutLeader() *stat.PanelBuilder {
 	return q.firingOrNow(about{
 		id: panel.Leaderless, title: "Without a leader",
-		description: "Locks that replicas campaign for and that no replica holds now. In orange: for a few seconds this is a failover, and a " +
-			"lock that another job leads needs no leader here. In red: the alert fires. Look at the backend errors and at what the replicas " +
-			"wait for.",
+		description: "Locks that replicas campaign for and that no replica holds now. Orange: a failover takes a few seconds, and a " +
+			"lock that another job leads needs no leader here. Red: the alert fires. Check the backend errors and the attempts that " +
+			"wait.",
 		unit: units.Short, noValue: "no held lock", width: 4, height: 4,
 	}, condition.NoLeader, q.facts.Leaderless(), q.facts.Mode(catalog.ModeHold))
 }
@@ -42,8 +42,8 @@ func (q queries) withoutLeader() *stat.PanelBuilder {
 func (q queries) tooManyLeaders() *stat.PanelBuilder {
 	return q.firingOrNow(about{
 		id: panel.Crowded, title: "Too many leaders",
-		description: "Locks that more replicas hold now than the elector allows. In orange: one scrape may show a handover twice. In red: " +
-			"the alert fires, two replicas do the same work. Labels that several locks share are left out.",
+		description: "Locks that more replicas hold now than the elector allows. Orange: a handover may show two leaders for one scrape. Red: " +
+			"the alert fires, and two replicas do the same work. Labels that several locks share are left out.",
 		unit: units.Short, noValue: "no data", width: 4, height: 4,
 	}, condition.SplitBrain, q.facts.Crowded(), q.facts.Active())
 }
@@ -63,8 +63,8 @@ func (q queries) firingOrNow(a about, c *condition.Condition, now, all query.Exp
 func (q queries) unprotected() *stat.PanelBuilder {
 	return statPanel(about{
 		id: panel.Unprotected, title: "Works without lock",
-		description: "Replicas whose guarded work continues although their lease has ended or their lock is lost: another replica may do the " +
-			"same work. Stop the work, or let it check its token.",
+		description: "Replicas whose guarded work continues although their lease has expired or their lock is lost: another replica may do the " +
+			"same work. Stop these replicas, unless the store checks fencing tokens.",
 		unit: units.Short, noValue: "no replica", width: 4, height: 4,
 		steps:   []dashboard.Threshold{base(red)},
 		targets: []target{{expr: q.readable(q.facts.Unprotected(), q.familiesNow()), legend: "{{" + q.cfg.Scope.Holder + "}}: {{" + query.FamilyLabel + "}} {{" + endLabel + "}}"}},
@@ -76,8 +76,8 @@ func (q queries) unprotected() *stat.PanelBuilder {
 func (q queries) notScraped() *stat.PanelBuilder {
 	return statPanel(about{
 		id: panel.Unseen, title: "Not scraped",
-		description: "Targets that exported these metrics within the last hour and that Prometheus cannot reach now. One of them may lead: " +
-			"what it does cannot be seen. On push pipelines there is no such series.",
+		description: "Targets that exported these metrics within the last hour and that Prometheus cannot reach now. One of them may lead, " +
+			"and its state is unknown. Push pipelines have no such series.",
 		unit: units.Short, noValue: "no series up", width: 4, height: 4,
 		steps:   []dashboard.Threshold{base(green), from(1, orange)},
 		targets: []target{{expr: q.targetsIn("0"), legend: "not scraped"}},
@@ -90,8 +90,8 @@ func (q queries) nearLeaseEnd() *stat.PanelBuilder {
 	past := query.Op(q.facts.OverrunsLately(), ">", query.Number(0.5))
 	return statPanel(about{
 		id: panel.NearLease, title: "Near or past lease",
-		description: "Locks with a run or a renewal that within " + window + " used more than 80 % of its lease, or, past it, all of it: another replica may " +
-			"already work. Make the run shorter, the lease longer, or renew earlier.",
+		description: "Locks with a run or a renewal that within " + window + " used more than 80 % of its lease (near), or all of it (past): another replica may " +
+			"already work. Shorten the run, lengthen the lease, or renew earlier.",
 		unit: units.Short, noValue: "no lease known", width: 4, height: 4,
 		steps: []dashboard.Threshold{base(green), from(1, orange)},
 		targets: []target{
@@ -107,8 +107,8 @@ func (q queries) backendTrouble() *stat.PanelBuilder {
 	window := duration(q.cfg.Thresholds.ErrorWindow)
 	return statPanel(about{
 		id: panel.BackendTrouble, title: "Backend errors",
-		description: "Locks whose attempts within " + window + " met backend errors more often than the alert allows. Many locks at once point at " +
-			"the backend or the network, one lock at its configuration.",
+		description: "Locks whose attempts within " + window + " met backend errors more often than the alert allows. If many locks are affected, check " +
+			"the backend and the network; if one is, check its configuration.",
 		unit: units.Short, noValue: "no data", width: 4, height: 4,
 		steps:   []dashboard.Threshold{base(green), from(1, orange)},
 		targets: []target{{expr: countOf(q.facts.Erring(), q.facts.Active()), legend: "with backend errors"}},
@@ -126,10 +126,10 @@ const tiles = 9
 func (q queries) leaders() *stat.PanelBuilder {
 	return statPanel(about{
 		id: panel.Leaders, title: "Locks, the worst first",
-		description: "One tile per lock with its state, as in the table below. Red: an alert that pages fires. Orange: one that warns, or what " +
-			"may still pass. A lock taken for single runs is running or idle, and idle is normal. Of many locks, those in trouble come first " +
-			"and some of the others are left out; the table has all of them and says who leads.",
-		unit: units.Short, noValue: "no lock is reported: is the instrumentation built in, and scraped?", width: 24, height: 7,
+		description: "One tile per lock with its state, as in the table below. Red: an alert that pages fires. Orange: an alert that warns fires, or the " +
+			"state may be temporary. A lock taken for single runs is running or idle, and idle is normal. If there are many locks, those with problems come first, " +
+			"and some of the others are left out; the table shows all locks with their leaders.",
+		unit: units.Short, noValue: "no lock is reported: check that services use the instrumentation and are scraped", width: 24, height: 7,
 		steps: plain(),
 		targets: []target{
 			{expr: q.readable(q.ranked("topk", tiles, q.located(q.facts.State())), q.familiesNow()), legend: q.readableLegend()},

@@ -10,8 +10,8 @@ func Overview(cfg Config) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	description := "Leader election and distributed locks: who leads, who should and does not, how attempts end, " +
-		"how close work came to the end of its lease."
+	description := "Leader election and distributed locks: which replica leads, which locks have no leader, how attempts end, " +
+		"and how close work came to the end of its lease."
 	if cfg.Recording {
 		description += " Panels read recorded series: without the recording rules of the same configuration they are empty."
 	}

@@ -24,8 +24,8 @@ func (q queries) work() row {
 func (q queries) execution() *timeseries.PanelBuilder {
 	return q.highest("locks", q.facts.RunAverage(rateInterval), ranking(linePanel(about{
 		id: panel.Execution, title: "Duration of runs against the lease",
-		description: "The average duration of runs of each lock; the dashed line is its lease. Whether a single run came near its lease " +
-			"is exact in the panels about leases. Held leaderships are left out." + q.whyNoQuantile(),
+		description: "Average duration of the runs of each lock; the dashed line is its lease. The panels about leases show exactly whether a " +
+			"single run came near its lease. Held leaderships are left out." + q.whyNoQuantile(),
 		unit: units.Seconds, noValue: "no run ended", width: 8, height: 8,
 		steps:   plain(),
 		targets: q.runs(),
@@ -55,7 +55,7 @@ func (q queries) whyNoQuantile() string {
 func (q queries) failures() *timeseries.PanelBuilder {
 	return q.highest("locks", q.facts.Failures(catalog.FailedWithError.String(), rateInterval), q.barPanel(about{
 		id: panel.Failures, title: "Failed runs",
-		description: "Guarded bodies that returned an error or panicked. The lock did its part: look at the work itself.",
+		description: "Runs that returned an error or panicked. Locking worked, but the job failed: see its logs.",
 		unit:        units.Short, noValue: "no data", width: 8, height: 8,
 		steps:   plain(),
 		targets: q.failuresByCause(),
@@ -78,8 +78,8 @@ func (q queries) workAfterLoss() *timeseries.PanelBuilder {
 	picked.Scope = q.replicas
 	return q.highest("replicas", picked.WorkAfterLoss(rateInterval), q.barPanel(about{
 		id: panel.WorkAfterLoss, title: "Work after the lock was lost",
-		description: "Time that guarded bodies ran after another replica could lead, by replica. Anything above 0 can be work done twice: " +
-			"the body must stop when its context ends, and writes should carry the fencing token.",
+		description: "Time that guarded work ran while another replica could lead, by replica. Any value above 0 can be work done twice: " +
+			"the work must stop when its context ends, and writes should carry the fencing token.",
 		unit: units.Seconds, noValue: "no data", width: 8, height: 8,
 		steps: plain(),
 		targets: []target{{
@@ -92,8 +92,8 @@ func (q queries) workAfterLoss() *timeseries.PanelBuilder {
 func (q queries) working() *timeseries.PanelBuilder {
 	return linePanel(about{
 		id: panel.Working, title: "Holding the lock and doing the work",
-		description: "Holding a lock and working under it are two facts. Work above holding is work without protection: the body goes " +
-			"on after its lock is gone. Holding above work is normal where the lock guards no body.",
+		description: "Replicas that hold the lock, and replicas that work under it. If more work than hold, work continues without " +
+			"protection after its lock is lost. If more hold than work, the lock guards no work; that is normal for some locks.",
 		unit: units.Short, noValue: "no data", width: 12, height: 8,
 		steps: plain(),
 		targets: []target{
@@ -109,8 +109,8 @@ func (q queries) working() *timeseries.PanelBuilder {
 func (q queries) cadence() *timeseries.PanelBuilder {
 	return linePanel(about{
 		id: panel.Cadence, title: "Time since the last run against the cadence",
-		description: "Time since the lock was last won. The dashed line is the declared time between two runs: a saw-tooth above it " +
-			"is a job that is overdue. A lock that is held has no cadence.",
+		description: "Time since the lock was last won. The dashed line is the declared time between two runs: if the time " +
+			"rises above it, the job is overdue. A held lock has no cadence.",
 		unit: units.Seconds, noValue: "never won since the replicas started", width: 12, height: 8,
 		steps: plain(),
 		targets: []target{

@@ -48,18 +48,18 @@ func TestC25PrometheusLoadsTheRulesOfAliases(t *testing.T) {
 func TestEveryErrorOfAMappingIsReported(t *testing.T) {
 	for name, c := range map[string]struct{ file, want string }{
 		"several lines": {"k1: a@b\nk2: fine\nk2: again\n'': x\nk3: 42\nk4: [a]\n",
-			"f:1:1: the alias has an @; an address is what the label is there to hide\n" +
-				"f:3:1: this label is there twice; keep one of them\n" +
+			"f:1:1: the alias contains an @; the label exists to hide addresses, so use another alias\n" +
+				"f:3:1: duplicate label; keep one of them\n" +
 				"f:4:1: this is not a label; labels are texts of at most 128 bytes without control characters\n" +
-				"f:5:1: the alias is not printable text; what looks like a number goes in quotes\n" +
-				"f:6:1: the alias is not printable text; what looks like a number goes in quotes"},
+				"f:5:1: the alias is not printable text; write numbers in quotes\n" +
+				"f:6:1: the alias is not printable text; write numbers in quotes"},
 		"nothing":                 {"", "f: no aliases; write them as label: alias"},
 		"an empty mapping":        {"{}\n", "f: no aliases; write them as label: alias"},
 		"a list":                  {"- a\n", "f:1:1: this is not a mapping of labels to aliases; write it as label: alias"},
-		"an alias of YAML":        {"a: &x b\nc: *x\n", "f:2:1: the alias is not printable text; what looks like a number goes in quotes"},
+		"an alias of YAML":        {"a: &x b\nc: *x\n", "f:2:1: the alias is not printable text; write numbers in quotes"},
 		"Latin-1":                 {"a: \xf6\n", "f: the file is not in UTF-8; save it as UTF-8"},
 		"broken YAML":             {"a: [\n", "f: line 1: did not find expected node content; correct the YAML there"},
-		"a second document":       {"a: b\n---\nc: d\n", "f:3:1: this is a second document; put everything into the first"},
+		"a second document":       {"a: b\n---\nc: d\n", "f:3:1: this is a second YAML document; put everything into the first"},
 		"a second that is broken": {"a: b\n---\nc: [\n", "f: line 3: did not find expected node content; correct the YAML there"},
 		"many":                    {strings.Repeat("a: b@c\n", maxReported+2), manyErrors()},
 	} {
@@ -78,9 +78,9 @@ func TestEveryErrorOfAMappingIsReported(t *testing.T) {
 
 // manyErrors are those of one line that is there too often.
 func manyErrors() string {
-	lines := []string{"f:1:1: the alias has an @; an address is what the label is there to hide"}
+	lines := []string{"f:1:1: the alias contains an @; the label exists to hide addresses, so use another alias"}
 	for i := 2; i <= maxReported; i++ {
-		lines = append(lines, fmt.Sprintf("f:%d:1: this label is there twice; keep one of them", i))
+		lines = append(lines, fmt.Sprintf("f:%d:1: duplicate label; keep one of them", i))
 	}
-	return strings.Join(append(lines, "f: 2 more errors; correct these first"), "\n")
+	return strings.Join(append(lines, "f: 2 more errors; fix the errors above first"), "\n")
 }

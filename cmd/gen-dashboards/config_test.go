@@ -108,7 +108,7 @@ func TestTheDashboardDrawsTheLimitsOfTheAlerts(t *testing.T) {
 func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 	cases := map[string]struct{ file, want string }{
 		"an unknown key":           {"scope:\n  holdr: pod\n", `f:2:3: scope.holdr: unknown key "holdr"; valid keys: histograms, holder, labels, metricPrefix, reporter, scrapeInterval, selector`},
-		"a key twice":              {"scope:\n  holder: a\n  holder: b\n", `f:3:3: scope.holder: this key is there twice, the first time in line 2; keep one of them`},
+		"a key twice":              {"scope:\n  holder: a\n  holder: b\n", `f:3:3: scope.holder: duplicate key, first used in line 2; keep one of them`},
 		"a key of another section": {"alerts:\n  group:\n    scopeLabels: [lock_name]\n", `f:3:5: alerts.group.scopeLabels: unknown key "scopeLabels"; valid keys: interval, name`},
 		"no duration":              {"alerts:\n  flapping:\n    for: soon\n", `f:3:5: alerts.flapping.for: "soon" is not a valid duration; write it as 30s, 5m or 1h30m`},
 		"a number for a duration":  {"scope:\n  scrapeInterval: 15\n", `f:2:3: scope.scrapeInterval: "15" is not a valid duration; write it as 30s, 5m or 1h30m`},
@@ -139,19 +139,19 @@ func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 			"recording: yes\nscope: {labels: [[a]], holder: [pod], selector: {a: b}}\nalerts:\n  labels: {team: 1.10, a: [b]}\n  annotations: [x]\n  nearLease: 3\n" +
 				"  taskFailing: {share: 50%, enabled: \"true\", severity: ~}\n  group: {interval: [1m]}\ndashboards:\n  tags: a\n  title: |\n    x\n",
 			`f:1:1: recording: "yes" is neither true nor false; write one of them, without quotes` + "\n" +
-				`f:2:9: scope.labels: element 1: a list or a mapping is here where a text is expected; write it in quotes` + "\n" +
-				`f:2:24: scope.holder: a list or a mapping is here where one value is expected; write it as key: value` + "\n" +
-				`f:2:39: scope.selector: a list or a mapping is here where one value is expected; write it as key: value` + "\n" +
+				`f:2:9: scope.labels: element 1: a list or a mapping is not a text; write a text in quotes` + "\n" +
+				`f:2:24: scope.holder: a list or a mapping is not a single value; write it as key: value` + "\n" +
+				`f:2:39: scope.selector: a list or a mapping is not a single value; write it as key: value` + "\n" +
 				`f:4:3: alerts.labels: the value of "team": 1.10 is a number, which would become "1.1"; write it in quotes` + "\n" +
 				`f:5:3: alerts.annotations: this is not a mapping of texts to texts; write it as {team: orders}` + "\n" +
-				`f:6:3: alerts.nearLease: this is a section, which has keys of its own; write them below it` + "\n" +
+				`f:6:3: alerts.nearLease: this key is a section; write its keys below it` + "\n" +
 				`f:7:17: alerts.taskFailing.share: "50%" is not a number; write it as 0.5` + "\n" +
 				`f:7:29: alerts.taskFailing.enabled: "true" is neither true nor false; write one of them, without quotes` + "\n" +
-				`f:8:11: alerts.group.interval: a list or a mapping is here where one value is expected; write it as key: value` + "\n" +
+				`f:8:11: alerts.group.interval: a list or a mapping is not a single value; write it as key: value` + "\n" +
 				`f:10:3: dashboards.tags: this is not a list of texts; write it as [job, lock_name]`},
 		"a text that is a number of another form": {"alerts:\n  labels: {version: 0x10}\n",
 			`f:2:3: alerts.labels: the value of "version": 0x10 is a number, which would become "16"; write it in quotes`},
-		"a name twice in a mapping": {"alerts: {labels: {a: b, 'a': c}}\n", `f:1:10: alerts.labels: "a" is there twice; keep one of them`},
+		"a name twice in a mapping": {"alerts: {labels: {a: b, 'a': c}}\n", `f:1:10: alerts.labels: duplicate key "a"; keep one of them`},
 		"a list at the top":         {"- scope\n", `f:1:1: this is not a mapping of keys to values; write it as key: value`},
 		"a key in quotes":           {"alerts:\n  labels:\n    'a b': c\n", `f:3:5: alerts.labels.a b: "a b" is not a valid label name; use letters, digits and _`},
 		"a bad value beside one that cannot be read": {"alerts:\n  flapping: {window: 1x, for: 40m}\n  taskFailing: {share: 2}\nmimir: {namespace: ''}\n",
@@ -163,7 +163,7 @@ func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 				`f:3:17: alerts.taskFailing.share: 2 is not a share that runs can exceed; use 0 to 0.99`},
 		"a key of a dashboard that cannot be read hides nothing else": {"dashboards: {tags: x, lock: {uid: [a]}, uid: a b}\n",
 			`f:1:14: dashboards.tags: this is not a list of texts; write it as [job, lock_name]` + "\n" +
-				`f:1:30: dashboards.lock.uid: a list or a mapping is here where one value is expected; write it as key: value` + "\n" +
+				`f:1:30: dashboards.lock.uid: a list or a mapping is not a single value; write it as key: value` + "\n" +
 				`f:1:41: dashboards.uid: "a b" is not a valid uid; use at most 40 letters, digits, - and _`},
 		"an unknown key hides nothing": {"scope: {holdr: pod, holder: a b}\n",
 			`f:1:9: scope.holdr: unknown key "holdr"; valid keys: histograms, holder, labels, metricPrefix, reporter, scrapeInterval, selector` + "\n" +
@@ -185,7 +185,7 @@ func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 				`f:2:1: alerts.vacant.for: 1m is shorter than the time between two samples, 2m, so a handover that one sample shows would page; use at least 2m (the file leaves this key at its default)` + "\n" +
 				`f:2:1: alerts.impostor.for: 1m is shorter than the time between two samples, 2m, and a handover between the samples of two processes would page; use at least 2m (the file leaves this key at its default)`},
 		"defaults of a section that is not there": {"scope: {holder: job}\n",
-			`f:1:9: scope.holder: job is a scope label too, so each replica would be judged alone and SplitBrain could never fire; take it out of scopeLabels`},
+			`f:1:9: scope.holder: job is a scope label too, so each replica would be evaluated alone and SplitBrain could never fire; remove it from scopeLabels`},
 		"everything that formats refuse": {
 			"kubernetes: {namespace: A, configMap: {name: '', labelValue: a b}, grafanaOperator: {instanceSelector: {'a b': c}}, prometheusRule: {name: B}}\n" +
 				"grafanaAlerting: {orgID: 0, folder: ''}\nalertmanager: {receiver: '', pageSeverity: ' '}\n",
@@ -198,7 +198,7 @@ func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 				`f:2:29: grafanaAlerting.folder: must not be empty, Grafana refuses rules without; use a name such as Leader election` + "\n" +
 				`f:3:16: alertmanager.receiver: must not be empty; use a name such as leader-election` + "\n" +
 				`f:3:30: alertmanager.pageSeverity: must not be empty; use a name such as critical`},
-		"two documents": {"scope: {}\n---\nscope: {}\n", `f:3:6: this is a second document; put everything into the first`},
+		"two documents": {"scope: {}\n---\nscope: {}\n", `f:3:6: this is a second YAML document; put everything into the first`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -236,10 +236,10 @@ func TestAFileThatIsNoConfigurationIsRefusedBeforeItIsParsed(t *testing.T) {
 	for name, c := range map[string]struct{ file, want string }{
 		"Latin-1":                  {"scope: {holder: \"p\xf6d\"}\n", "f: the file is not in UTF-8; save it as UTF-8"},
 		"UTF-16":                   {"\xff\xfes\x00c\x00", "f: the file is not in UTF-8; save it as UTF-8"},
-		"an anchor":                {"a: &a [1]\nb: [*a, *a]\n", "f: line 1: anchors, aliases and merge keys are not read; write the values out"},
-		"a merge key":              {"scope:\n  <<: {holder: pod}\n", "f: line 2: anchors, aliases and merge keys are not read; write the values out"},
-		"a tag":                    {"scope:\n  holder: !!binary cG9k\n", "f: line 2: tags such as !!binary are not read; write the value alone"},
-		"a huge file":              {strings.Repeat("# xx\n", maxBytes/5+1), "f: the file is larger than the 262144 bytes that such a file may have; check its name"},
+		"an anchor":                {"a: &a [1]\nb: [*a, *a]\n", "f: line 1: anchors, aliases and merge keys are not supported; write the values out"},
+		"a merge key":              {"scope:\n  <<: {holder: pod}\n", "f: line 2: anchors, aliases and merge keys are not supported; write the values out"},
+		"a tag":                    {"scope:\n  holder: !!binary cG9k\n", "f: line 2: tags such as !!binary are not supported; write the value without a tag"},
+		"a huge file":              {strings.Repeat("# xx\n", maxBytes/5+1), "f: the file is larger than the maximum of 262144 bytes; check its name"},
 		"a flow that is deep":      {strings.Repeat("{a: ", maxTokens), "f: line 1: the file has too many keys, values and brackets for a configuration; use at most 10000"},
 		"lists in lists":           {strings.Repeat("- ", maxTokens+1), "f: line 1: the file has too many keys, values and brackets for a configuration; use at most 10000"},
 		"many keys":                {strings.Repeat("a: 1\n", maxTokens), "f: line 3334: the file has too many keys, values and brackets for a configuration; use at most 10000"},
@@ -273,7 +273,7 @@ func TestOfManyErrorsTheFirstAreListed(t *testing.T) {
 		t.Fatal("no error")
 	}
 	lines := strings.Split(err.Error(), "\n")
-	if len(lines) != maxReported+1 || !strings.HasPrefix(lines[0], "f:1:1: x00: ") || !strings.HasPrefix(lines[49], "f:50:1: x49: ") || lines[50] != "f: 10 more errors; correct these first" {
+	if len(lines) != maxReported+1 || !strings.HasPrefix(lines[0], "f:1:1: x00: ") || !strings.HasPrefix(lines[49], "f:50:1: x49: ") || lines[50] != "f: 10 more errors; fix the errors above first" {
 		t.Errorf("%d lines, the last is %s", len(lines), lines[len(lines)-1])
 	}
 }

@@ -73,7 +73,7 @@ func LoadLimited(series []Series, interval time.Duration, version Version, maxSa
 			return nil, fmt.Errorf("series %s: %w", in.Selector, err)
 		}
 		if slices.ContainsFunc(s.series, func(o storage.Series) bool { return labels.Equal(o.Labels(), lset) }) {
-			return nil, fmt.Errorf("series %s is there twice", lset)
+			return nil, fmt.Errorf("duplicate series %s", lset)
 		}
 		s.series = append(s.series, storage.NewListSeries(lset, samples(values, interval)))
 	}
