@@ -1,7 +1,7 @@
-// Command leader-observer watches who leads from outside: Leases of Kubernetes,
-// locks of etcd, NATS, ZooKeeper, PostgreSQL and Redis. It exports
-// leader_backend_* for electors that cannot be wrapped, and campaigns for
-// nothing itself.
+// Command leader-observer reads the holders of locks from their backends: Leases of
+// Kubernetes, and locks in etcd, NATS, ZooKeeper, PostgreSQL and Redis. It exports
+// leader_backend_* for electors that cannot be instrumented. It never campaigns
+// for a lock.
 package main
 
 import (
@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitOK
 }
 
-// errVersion says that the version was asked for.
+// errVersion means that --version was given.
 var errVersion = errors.New("version")
 
 // configured reads the flags and the file that they name.
@@ -60,13 +60,13 @@ func configured(args []string, stderr io.Writer) (config.Config, error) {
 	flags := flag.NewFlagSet("leader-observer", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
-		fmt.Fprint(stderr, "leader-observer watches who leads in Kubernetes, etcd, NATS, ZooKeeper, PostgreSQL and Redis, and exports leader_backend_* for Prometheus.\n\nflags:\n")
+		fmt.Fprint(stderr, "leader-observer reads the holders of locks from Kubernetes, etcd, NATS, ZooKeeper, PostgreSQL and Redis,\nand exports them to Prometheus as leader_backend_*.\n\nflags:\n")
 		flags.PrintDefaults()
 	}
-	file := flags.String("config", "", "`file` that says what is watched; without one, give --kubernetes and --redaction")
+	file := flags.String("config", "", "configuration `file`; without it, pass --kubernetes and --redaction")
 	listen := flags.String("listen", "", "`address` for /metrics, /healthz and /readyz (default 127.0.0.1:9713)")
-	kubernetes := flags.Bool("kubernetes", false, "watch the Leases of all namespaces of the cluster in which this runs, or of the current kubeconfig")
-	policy := flags.String("redaction", "", "`policy` for names of locks and holders without a file: raw, or constant")
+	kubernetes := flags.Bool("kubernetes", false, "without --config: watch the Leases in all namespaces of the cluster that it runs in, or of the current kubeconfig")
+	policy := flags.String("redaction", "", "without --config: `policy` for the names of locks and holders, raw or constant")
 	version := flags.Bool("version", false, "print the version and exit")
 	if err := flags.Parse(args); err != nil {
 		return config.Config{}, err
@@ -75,11 +75,11 @@ func configured(args []string, stderr io.Writer) (config.Config, error) {
 		return config.Config{}, errVersion
 	}
 	if flags.NArg() > 0 {
-		return config.Config{}, fmt.Errorf("unexpected argument %q; name the configuration with --config", flags.Arg(0))
+		return config.Config{}, fmt.Errorf("unexpected argument %q; pass the configuration with --config", flags.Arg(0))
 	}
 	if *file != "" {
 		if *kubernetes || *policy != "" {
-			return config.Config{}, errors.New("--kubernetes and --redaction are for use without --config; write them into the file")
+			return config.Config{}, errors.New("--kubernetes and --redaction cannot be combined with --config; write them into the file")
 		}
 		c, err := config.Read(*file)
 		if err == nil && *listen != "" {

@@ -29,8 +29,8 @@ func TestWhatIsWrongIsSaidAndNothingIsWatched(t *testing.T) {
 		want string
 	}{
 		"help":                       {[]string{"--help"}, 0, "leader-observer watches who leads"},
-		"nothing":                    {nil, 2, "redaction.policy: is not set; choose raw"},
-		"nothing to watch":           {[]string{"--redaction", "raw"}, 2, "nothing is watched; add kubernetes"},
+		"nothing":                    {nil, 2, "redaction.policy: is missing; use raw"},
+		"nothing to watch":           {[]string{"--redaction", "raw"}, 2, "no backend is configured; add kubernetes"},
 		"a bad file":                 {[]string{"--config", file}, 2, `line 1: redaction.policy: unknown policy "plain"`},
 		"no file":                    {[]string{"--config", "none.yaml"}, 2, "none.yaml"},
 		"a file and flags":           {[]string{"--config", file, "--kubernetes"}, 2, "are for use without --config"},
@@ -38,10 +38,10 @@ func TestWhatIsWrongIsSaidAndNothingIsWatched(t *testing.T) {
 		"an unknown flag":            {[]string{"--x"}, 2, "flag provided but not defined: -x"},
 		"a bad address":              {[]string{"--kubernetes", "--redaction", "raw", "--listen", "x"}, 2, `listen: "x" is not a valid address`},
 		"a key that is gone":         {[]string{"--config", written(t, "redaction: {policy: hash, keyFile: no-such-key, keyID: k1}\nredis:\n  - {address: 'a:1', keys: [x]}\n")}, 1, "no-such-key"},
-		"no kubeconfig":              {[]string{"--config", raw(t, "kubernetes:\n  - {kubeconfig: no-such-file}\n")}, 1, `find the cluster of "kubernetes": stat no-such-file: no such file or directory; run in a pod, or name a kubeconfig`},
+		"no kubeconfig":              {[]string{"--config", raw(t, "kubernetes:\n  - {kubeconfig: no-such-file}\n")}, 1, `find the cluster of "kubernetes": stat no-such-file: no such file or directory; run in a pod, or set kubeconfig`},
 		"no password of etcd":        {[]string{"--config", raw(t, "etcd:\n  - {endpoints: [a], prefixes: [/x/], username: u, passwordFile: no-such-file}\n")}, 1, `read the password of "etcd": open no-such-file`},
 		"no authority of etcd":       {[]string{"--config", raw(t, "etcd:\n  - {endpoints: [a], prefixes: [/x/], caFile: no-such-file}\n")}, 1, `read the authority of "etcd": open no-such-file`},
-		"an authority that is none":  {[]string{"--config", raw(t, "etcd:\n  - {endpoints: [a], prefixes: [/x/], caFile: "+file+"}\n")}, 1, `caFile of "etcd" has no certificate; give it in PEM`},
+		"an authority that is none":  {[]string{"--config", raw(t, "etcd:\n  - {endpoints: [a], prefixes: [/x/], caFile: "+file+"}\n")}, 1, `caFile of "etcd" contains no certificate; write certificates in PEM`},
 		"a certificate that is none": {[]string{"--config", raw(t, "etcd:\n  - {endpoints: [a], prefixes: [/x/], certFile: "+file+", keyFile: "+file+"}\n")}, 1, `read the certificate of "etcd"`},
 		"no URL of PostgreSQL":       {[]string{"--config", raw(t, "postgres:\n  - {urlFile: no-such-file, locks: [{name: x, key: 1}]}\n")}, 1, `read a secret of "postgres": open no-such-file`},
 		"no password of Redis":       {[]string{"--config", raw(t, "redis:\n  - {address: 'a:1', keys: [x], passwordFile: no-such-file}\n")}, 1, `read a secret of "redis": open no-such-file`},

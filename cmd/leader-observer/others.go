@@ -58,8 +58,8 @@ func otherSources(c config.Config, backend func(string) *observe.Backend) (all [
 	return all, nil
 }
 
-// secret is what a file holds, without the end of its last line; empty where
-// none is named.
+// secret returns the contents of a file without the final line break, or an empty
+// text if no file is configured.
 func secret(file, of string) (string, error) {
 	if file == "" {
 		return "", nil

@@ -21,7 +21,7 @@ import (
 	"github.com/leaderscope/leaderscope/redact"
 )
 
-// stopTimeout bounds the scrapes that are out when the program stops.
+// stopTimeout limits the time for scrapes in progress when the program stops.
 const stopTimeout = 5 * time.Second
 
 // source is one watch.
@@ -53,7 +53,7 @@ func serve(ctx context.Context, c config.Config, log *slog.Logger) error {
 	}
 	listener, err := net.Listen("tcp", c.Listen)
 	if err != nil {
-		return fmt.Errorf("listen: %w; choose another address with --listen", err)
+		return fmt.Errorf("listen: %w; pass another address with --listen", err)
 	}
 	log.Info("listening", "address", listener.Addr().String())
 	var all sync.WaitGroup
@@ -65,7 +65,7 @@ func serve(ctx context.Context, c config.Config, log *slog.Logger) error {
 	return answer(ctx, listener, pages(registry, sources))
 }
 
-// answer serves until ctx ends, and lets scrapes that are out finish.
+// answer serves until ctx ends, and lets scrapes in progress finish.
 func answer(ctx context.Context, l net.Listener, h http.Handler) error {
 	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: time.Minute}
 	failed := make(chan error, 1)
@@ -84,8 +84,8 @@ func answer(ctx context.Context, l net.Listener, h http.Handler) error {
 	return err
 }
 
-// pages are what is served. A backend that is lost later does not make the
-// process unready: its metrics say so, and have to be scraped.
+// pages returns the handler of all pages. A backend that fails later does not make
+// the process unready: its metrics show that, and must be scraped.
 func pages(g prometheus.Gatherer, sources []source) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(g, promhttp.HandlerOpts{}))

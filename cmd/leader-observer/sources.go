@@ -25,8 +25,8 @@ import (
 // dialTimeout bounds connecting to a backend.
 const dialTimeout = 5 * time.Second
 
-// sourcesOf makes what the configuration names. stop closes the clients; it may
-// be called after an error, too.
+// sourcesOf creates the configured sources. stop closes their clients; it may be
+// called after an error as well.
 func sourcesOf(c config.Config, m *instrument.Middleware, log *slog.Logger) (all []source, stop func(), err error) {
 	var closers []func()
 	stop = func() {
@@ -78,8 +78,8 @@ func kubernetesSources(k config.Kubernetes, backend func(string) *observe.Backen
 	return all, nil
 }
 
-// clusterOf is the cluster in which this runs, unless a kubeconfig is named or
-// there is none.
+// clusterOf returns the cluster that the process runs in, unless a kubeconfig is
+// configured or the process runs outside a cluster.
 func clusterOf(k config.Kubernetes) (*rest.Config, error) {
 	if k.Kubeconfig == "" && k.Context == "" {
 		c, err := rest.InClusterConfig()
@@ -91,7 +91,7 @@ func clusterOf(k config.Kubernetes) (*rest.Config, error) {
 	rules.ExplicitPath = k.Kubeconfig
 	c, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: k.Context}).ClientConfig()
 	if err != nil {
-		return nil, fmt.Errorf("find the cluster of %q: %w; run in a pod, or name a kubeconfig", k.Name, err)
+		return nil, fmt.Errorf("find the cluster of %q: %w; run in a pod, or set kubeconfig", k.Name, err)
 	}
 	return c, nil
 }
@@ -133,11 +133,11 @@ func tlsOf(e config.Etcd) (*tls.Config, error) {
 	if e.CAFile != "" {
 		pem, err := os.ReadFile(e.CAFile)
 		if err != nil {
-			return nil, fmt.Errorf("read the authority of %q: %w", e.Name, err)
+			return nil, fmt.Errorf("read the certificate authority of %q: %w", e.Name, err)
 		}
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("caFile of %q has no certificate; give it in PEM", e.Name)
+			return nil, fmt.Errorf("caFile of %q contains no certificate; write certificates in PEM", e.Name)
 		}
 	}
 	if e.CertFile != "" {

@@ -16,22 +16,22 @@ import (
 // The policies of redaction, as the file names them.
 var policies = []string{redact.PolicyRaw, redact.PolicyHash, redact.PolicyConstant}
 
-// check returns the first thing that is wrong.
+// check returns the first error of a configuration.
 func (c *Config) validate() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return fault{"listen", fmt.Sprintf("%q is not a valid address; write host:port, such as 127.0.0.1:9713", c.Listen)}
 	}
 	if c.ForgetAfter < 0 {
-		return fault{"forgetAfter", "is below 0; 0 keeps locks whose record is gone for ever"}
+		return fault{"forgetAfter", "is negative; use 0 to keep locks whose record is gone forever"}
 	}
 	if c.MaxLocks < 1 {
-		return fault{"maxLocks", fmt.Sprintf("is %d; at least 1 lock needs a label", c.MaxLocks)}
+		return fault{"maxLocks", fmt.Sprintf("is %d; use at least 1", c.MaxLocks)}
 	}
 	if err := c.Redaction.check(); err != nil {
 		return err
 	}
 	if len(c.Kubernetes)+len(c.Etcd)+len(c.Postgres)+len(c.Redis)+len(c.NATS)+len(c.ZooKeeper) == 0 {
-		return fault{"", "nothing is watched; add kubernetes, etcd, postgres, redis, nats or zookeeper"}
+		return fault{"", "no backend is configured; add kubernetes, etcd, postgres, redis, nats or zookeeper"}
 	}
 	for _, check := range []func() error{c.names, c.kubernetes, c.etcd, c.postgres, c.redis, c.nats, c.zookeeper} {
 		if err := check(); err != nil {
@@ -41,12 +41,12 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// shortest is the least time between two looks.
+// shortest is the shortest poll interval.
 const shortest = 100 * time.Millisecond
 
 func every(path string, d time.Duration) error {
 	if d < shortest {
-		return fault{path + ".every", fmt.Sprintf("is %v; look at most every %v", d, shortest)}
+		return fault{path + ".every", fmt.Sprintf("is %v; use at least %v", d, shortest)}
 	}
 	return nil
 }
@@ -56,13 +56,13 @@ func (c *Config) postgres() error {
 		path := fmt.Sprintf("postgres[%d]", i)
 		switch {
 		case p.URLFile == "":
-			return fault{path + ".urlFile", "is missing; name a file that has the URL, such as postgres://observer@db/app"}
+			return fault{path + ".urlFile", "is missing; name a file that contains the URL, such as postgres://observer@db/app"}
 		case len(p.Locks) == 0:
-			return fault{path + ".locks", "is missing; give each advisory lock a name and its key"}
+			return fault{path + ".locks", "is missing; list each advisory lock with a name and its key"}
 		}
 		for n, l := range p.Locks {
 			if l.Name == "" || l.Key == nil {
-				return fault{fmt.Sprintf("%s.locks[%d]", path, n), "needs a name and a key, that of pg_advisory_lock(key)"}
+				return fault{fmt.Sprintf("%s.locks[%d]", path, n), "needs a name, and the key that is passed to pg_advisory_lock(key)"}
 			}
 		}
 		if err := every(path, p.Every); err != nil {
@@ -79,7 +79,7 @@ func (c *Config) redis() error {
 		case r.Address == "":
 			return fault{path + ".address", "is missing; write host:port, such as redis:6379"}
 		case len(r.Keys) == 0:
-			return fault{path + ".keys", "is missing; name the keys of the locks"}
+			return fault{path + ".keys", "is missing; list the keys of the locks"}
 		}
 		if err := every(path, r.Every); err != nil {
 			return err
@@ -93,7 +93,7 @@ func (c *Config) nats() error {
 		path := fmt.Sprintf("nats[%d]", i)
 		switch {
 		case n.URL == "":
-			return fault{path + ".url", "is missing; name a server, such as nats://nats:4222"}
+			return fault{path + ".url", "is missing; write the address of a server, such as nats://nats:4222"}
 		case n.Bucket == "":
 			return fault{path + ".bucket", "is missing; name the key-value bucket of the locks"}
 		}
@@ -106,11 +106,11 @@ func (c *Config) zookeeper() error {
 		path := fmt.Sprintf("zookeeper[%d]", i)
 		switch {
 		case len(z.Servers) == 0:
-			return fault{path + ".servers", "is missing; name at least one, such as zookeeper:2181"}
+			return fault{path + ".servers", "is missing; list at least one server, such as zookeeper:2181"}
 		case len(z.Paths) == 0:
-			return fault{path + ".paths", "is missing; name the nodes below which candidates queue up"}
+			return fault{path + ".paths", "is missing; list the parent nodes of the candidates"}
 		case z.Timeout < time.Second:
-			return fault{path + ".timeout", fmt.Sprintf("is %v; a session lasts for at least 1s", z.Timeout)}
+			return fault{path + ".timeout", fmt.Sprintf("is %v; use at least 1s, the shortest session timeout", z.Timeout)}
 		}
 		for n, p := range z.Paths {
 			if !strings.HasPrefix(p, "/") || strings.HasSuffix(p, "/") {
@@ -124,13 +124,13 @@ func (c *Config) zookeeper() error {
 func (r *Redaction) check() error {
 	switch {
 	case r.Policy == "":
-		return fault{"redaction.policy", "is not set; choose raw (names as they are), hash (with keyFile and keyID) or constant (one label for all)"}
+		return fault{"redaction.policy", "is missing; use raw (names as they are), hash (with keyFile and keyID) or constant (one label for all names)"}
 	case !slices.Contains(policies, r.Policy):
 		return fault{"redaction.policy", fmt.Sprintf("unknown policy %q; valid policies: %s", r.Policy, strings.Join(policies, ", "))}
 	case r.Policy == redact.PolicyHash && (r.KeyFile == "" || r.KeyID == ""):
-		return fault{"redaction", "hash needs keyFile and keyID, those of the programs that campaign"}
+		return fault{"redaction", "policy hash needs keyFile and keyID; use those of the programs that campaign"}
 	case r.Policy != redact.PolicyHash && r.KeyFile != "":
-		return fault{"redaction.keyFile", fmt.Sprintf("has no use with the policy %s; remove it, or choose hash", r.Policy)}
+		return fault{"redaction.keyFile", fmt.Sprintf("is not used by policy %s; remove it, or use policy hash", r.Policy)}
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (c *Config) names() error {
 	check := func(kind string, n int, name func(int) string) error {
 		for i := range n {
 			if taken[name(i)] {
-				return fault{fmt.Sprintf("%s[%d]", kind, i), fmt.Sprintf("the name %q is taken by another backend; give each a name of its own", name(i))}
+				return fault{fmt.Sprintf("%s[%d]", kind, i), fmt.Sprintf("duplicate name %q; give each backend a name of its own", name(i))}
 			}
 			taken[name(i)] = true
 		}
@@ -161,10 +161,10 @@ func (c *Config) kubernetes() error {
 	for i, k := range c.Kubernetes {
 		path := fmt.Sprintf("kubernetes[%d]", i)
 		if !strings.Contains(k.LockName, "{name}") {
-			return fault{path + ".lockName", fmt.Sprintf("%q lacks {name}, so that several leases would be one lock; use {namespace} and {name}", k.LockName)}
+			return fault{path + ".lockName", fmt.Sprintf("%q lacks {name}, so several leases would be one lock; use {namespace} and {name}", k.LockName)}
 		}
 		if several := len(k.Namespaces) != 1 || k.Namespaces[0] == ""; several && len(k.Names) == 0 && !strings.Contains(k.LockName, "{namespace}") {
-			return fault{path + ".lockName", fmt.Sprintf("%q lacks {namespace}, so that leases of one name would be one lock; add it, or name one namespace", k.LockName)}
+			return fault{path + ".lockName", fmt.Sprintf("%q lacks {namespace}, so leases with the same name would be one lock; add it, or configure a single namespace", k.LockName)}
 		}
 	}
 	return nil
@@ -175,25 +175,25 @@ func (c *Config) etcd() error {
 		path := fmt.Sprintf("etcd[%d]", i)
 		switch {
 		case len(e.Endpoints) == 0:
-			return fault{path + ".endpoints", "is missing; name at least one, such as https://etcd:2379"}
+			return fault{path + ".endpoints", "is missing; list at least one, such as https://etcd:2379"}
 		case len(e.Prefixes) == 0:
-			return fault{path + ".prefixes", "is missing; name what elections and mutexes are below, such as /elections/"}
+			return fault{path + ".prefixes", "is missing; list the prefixes of elections and mutexes, such as /elections/"}
 		case (e.CertFile == "") != (e.KeyFile == ""):
-			return fault{path, "has one of certFile and keyFile; a client certificate needs both"}
+			return fault{path, "has only one of certFile and keyFile; a client certificate needs both"}
 		case (e.Username == "") != (e.PasswordFile == ""):
-			return fault{path, "has one of username and passwordFile; both are needed"}
+			return fault{path, "has only one of username and passwordFile; set both"}
 		}
 		for n, prefix := range e.Prefixes {
 			if prefix == "" {
-				return fault{fmt.Sprintf("%s.prefixes[%d]", path, n), "is empty, which is every key; name what elections are below"}
+				return fault{fmt.Sprintf("%s.prefixes[%d]", path, n), "is empty, which matches every key; write the prefix of the elections"}
 			}
 		}
 	}
 	return nil
 }
 
-// Check fills in what is not said, and returns what is wrong with a
-// configuration that no file says.
+// Check sets defaults and returns the first error of a configuration that does not
+// come from a file.
 func (c *Config) Check() error {
 	c.fill()
 	if err := c.validate(); err != nil {

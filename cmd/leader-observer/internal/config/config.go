@@ -1,5 +1,5 @@
-// Package config reads what leader-observer watches, and where it says so. Every
-// error names the line and what to do about it.
+// Package config reads the configuration of leader-observer. Every error names the
+// line and the remedy.
 package config
 
 import (
@@ -16,8 +16,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// What holds where the file says nothing: the time between two looks, and the
-// timeout of a session.
+// Defaults of the poll interval and of the session timeout.
 const (
 	defaultEvery   = 5 * time.Second
 	defaultTimeout = 10 * time.Second
@@ -26,7 +25,7 @@ const (
 // maxSize is the largest configuration that is read.
 const maxSize = 1 << 20
 
-// Config is what the file says.
+// Config is the configuration file.
 type Config struct {
 	Listen      string        `yaml:"listen"`
 	ForgetAfter time.Duration `yaml:"forgetAfter"`
@@ -40,7 +39,7 @@ type Config struct {
 	ZooKeeper   []ZooKeeper   `yaml:"zookeeper"`
 }
 
-// Redaction says how names of locks and holders become labels.
+// Redaction sets how names of locks and holders become labels.
 type Redaction struct {
 	Policy  string `yaml:"policy"`
 	KeyFile string `yaml:"keyFile"`
@@ -85,8 +84,8 @@ type PostgresLock struct {
 	Key  *AdvisoryKey `yaml:"key"`
 }
 
-// AdvisoryKey is a key of pg_advisory_lock. It is read to the last digit: as a
-// number of YAML it may have gone through a float, and would be another lock.
+// AdvisoryKey is a key of pg_advisory_lock. All its digits are read: as a YAML
+// number it may have been rounded through a float to the key of another lock.
 type AdvisoryKey int64
 
 // UnmarshalYAML reads digits, quoted or not.
@@ -129,7 +128,7 @@ type ZooKeeper struct {
 	Paths   []string      `yaml:"paths"`
 }
 
-// Default is what holds where the file says nothing.
+// Default returns the defaults of keys that the file does not have.
 func Default() Config {
 	return Config{Listen: "127.0.0.1:9713", ForgetAfter: time.Hour, MaxLocks: 20000}
 }
@@ -156,7 +155,7 @@ func Read(name string) (Config, error) {
 func Parse(text []byte) (Config, error) {
 	c := Default()
 	if len(text) > maxSize {
-		return c, fmt.Errorf("the configuration is larger than %d bytes", maxSize)
+		return c, fmt.Errorf("the configuration is larger than the maximum of %d bytes; remove what is not needed", maxSize)
 	}
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
@@ -166,7 +165,7 @@ func Parse(text []byte) (Config, error) {
 		return c, err
 	}
 	if len(file.Docs) > 1 {
-		return c, errors.New("the file has several documents; keep one")
+		return c, errors.New("the file has several YAML documents; keep one")
 	}
 	if len(file.Docs) == 1 && file.Docs[0].Body != nil {
 		if err := yaml.NodeToValue(file.Docs[0].Body, &c, yaml.Strict()); err != nil {
@@ -190,7 +189,7 @@ func located(err error) error {
 	return err
 }
 
-// plain refuses anchors and aliases: a few bytes of them are gigabytes.
+// plain refuses anchors and aliases, which can expand a few bytes to gigabytes.
 func plain(file *ast.File) error {
 	var found ast.Node
 	for _, d := range file.Docs {
@@ -211,14 +210,14 @@ type visitor func(ast.Node)
 
 func (v visitor) Visit(n ast.Node) ast.Visitor { v(n); return v }
 
-// fault is something wrong at a place of the file.
+// fault is an error at a place of the file.
 type fault struct {
 	path, text string
 }
 
 func (f fault) Error() string { return f.text }
 
-// at adds the line of a fault, or of what is around the missing place.
+// at adds the line of a fault, or of the section that lacks the key.
 func at(file *ast.File, err error) error {
 	var f fault
 	if !errors.As(err, &f) || f.path == "" {
@@ -248,7 +247,7 @@ func parent(path string) string {
 	return ""
 }
 
-// fill sets what a source has where the file says nothing.
+// fill sets the defaults of a source.
 func (c *Config) fill() {
 	for i := range c.Kubernetes {
 		k := &c.Kubernetes[i]

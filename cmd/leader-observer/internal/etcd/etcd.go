@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// affirm is how often the server is asked whether the watch is current.
+	// affirm is how often the server is queried whether the watch is current.
 	affirm = 5 * time.Second
 	// patience is how long an answer may take.
 	patience = 5 * time.Second
 )
 
-// Source is what is watched of a cluster: the keys below a prefix, each made of
-// the name of a lock, a slash and the word of a candidate.
+// Source watches the keys below a prefix. Each key consists of the name of a lock, a
+// slash and the id of a candidate.
 type Source struct {
 	Prefix string
 	// Connect makes a client, which Close closes.
@@ -95,8 +95,8 @@ func (s *Source) Run(ctx context.Context) (err error) {
 	}
 }
 
-// affirm asks the server how far the watch is: the answer comes through the
-// watch, and shows that it is alive.
+// affirm requests the progress of the watch: the answer arrives through the watch
+// and proves that the watch is alive.
 func (s *Source) affirm(ctx context.Context, heard time.Time) error {
 	if silent := time.Since(heard); silent > affirm+patience {
 		return fmt.Errorf("watch: no answer for %v", silent.Round(time.Second))
@@ -107,7 +107,7 @@ func (s *Source) affirm(ctx context.Context, heard time.Time) error {
 		return fmt.Errorf("watch: %w", err)
 	}
 	for _, q := range s.locks {
-		s.tell(ctx, q)
+		s.report(ctx, q)
 	}
 	for _, name := range s.backend.Sweep() {
 		delete(s.locks, name)
@@ -115,7 +115,7 @@ func (s *Source) affirm(ctx context.Context, heard time.Time) error {
 	return nil
 }
 
-// read takes all keys as they are now. A lock without keys is vacant.
+// read reads the current keys. A lock without keys is vacant.
 func (s *Source) read(ctx context.Context) (revision int64, err error) {
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -133,13 +133,14 @@ func (s *Source) read(ctx context.Context) (revision int64, err error) {
 	}
 	s.backend.Up()
 	for _, q := range s.locks {
-		s.tell(ctx, q)
+		s.report(ctx, q)
 	}
 	return resp.Header.Revision, nil
 }
 
-// queueOf finds or makes the lock of a key; nil for a key that is no candidate's.
-// live says that the first key of a lock not known before was made just now.
+// queueOf returns the lock of a key, and creates it if necessary; nil for a key that
+// is not a candidate's. live means that the first key of an unknown lock was created
+// just now.
 func (s *Source) queueOf(key string, live bool) *queue {
 	i := strings.LastIndexByte(key, '/')
 	if i <= 0 {
@@ -155,8 +156,8 @@ func (s *Source) queueOf(key string, live bool) *queue {
 	return q
 }
 
-// changes takes events. Those of one revision happened at once: what was between
-// them was never there.
+// changes applies events. Events of one revision happened at the same time, so the
+// states between them never existed.
 func (s *Source) changes(ctx context.Context, events []*clientv3.Event) {
 	touched := map[*queue]bool{}
 	for i, e := range events {
@@ -170,16 +171,16 @@ func (s *Source) changes(ctx context.Context, events []*clientv3.Event) {
 		}
 		if i+1 == len(events) || events[i+1].Kv.ModRevision != e.Kv.ModRevision {
 			for q := range touched {
-				s.tell(ctx, q)
+				s.report(ctx, q)
 			}
 			clear(touched)
 		}
 	}
 }
 
-// tell reports a lock. The key is the truth: etcd removes it with its lease, so
-// no end is told.
-func (s *Source) tell(ctx context.Context, q *queue) {
+// report reports a lock. It reports no end of the lease, because etcd removes the key
+// when the lease ends.
+func (s *Source) report(ctx context.Context, q *queue) {
 	first := q.first()
 	if first == nil {
 		q.lock.Gone(instrument.BackendView{ValidFor: 2*affirm + patience})
@@ -210,7 +211,7 @@ func (q *queue) first() *mvccpb.KeyValue {
 	return first
 }
 
-// lengthOf asks for the length of a lease, once for each; 0 when it is not told.
+// lengthOf queries the duration of a lease, once per lease; 0 if it is unknown.
 func (s *Source) lengthOf(ctx context.Context, q *queue, id clientv3.LeaseID) time.Duration {
 	if id == q.lease || id == 0 {
 		return q.ttl

@@ -21,18 +21,18 @@ import (
 )
 
 const (
-	// tick is how often leases are looked through for ends that have passed.
+	// tick is how often leases are checked for ends that have passed.
 	tick = 250 * time.Millisecond
-	// affirm is how often a vacancy is reported again, of which no event tells.
+	// affirm is how often a vacancy is reported again, for which there is no event.
 	affirm = 5 * time.Second
-	// askTimeout bounds a question about one lease.
+	// askTimeout limits a query for one lease.
 	askTimeout = 5 * time.Second
-	// page is how many leases one answer of a list has.
+	// page is the page size of a list.
 	page = 500
-	// watchFor is how long one watch lasts. The server ends it sooner or later,
-	// and another continues where it ended.
+	// watchFor is how long one watch lasts. The server may end it sooner; the next
+	// watch continues where it ended.
 	watchFor = 10 * time.Minute
-	// asks is how many questions are out at once.
+	// asks is the number of concurrent queries.
 	asks = 8
 
 	// nodeLeases is the namespace of the leases of nodes, which elect no leader.
@@ -41,16 +41,16 @@ const (
 	serverLeases = "apiserver.kubernetes.io/identity"
 )
 
-// Source is what is watched of a cluster.
+// Source watches the Leases of a cluster.
 type Source struct {
-	// Namespace is empty for all of them.
+	// Namespace is empty for all namespaces.
 	Namespace string
-	// LabelSelector and Names narrow the leases down; empty: all.
+	// LabelSelector and Names restrict the leases; empty: all leases.
 	LabelSelector string
 	Names         []string
-	// WithSystem takes the leases of nodes and API servers in.
+	// WithSystem includes the leases of nodes and API servers.
 	WithSystem bool
-	// LockName makes the name of a lock of {namespace} and {name}.
+	// LockName is the template for the name of a lock, with {namespace} and {name}.
 	LockName string
 
 	client  coordination.CoordinationV1Interface
@@ -59,8 +59,8 @@ type Source struct {
 	ticked  time.Time         // when leases were looked through last
 }
 
-// suspended reports whether this process stood still, so that what comes now
-// may have happened long ago.
+// suspended reports whether this process was suspended, so that events arriving now
+// may be old.
 func (s *Source) suspended(now time.Time) bool { return now.Sub(s.ticked) > 4*tick }
 
 // Watch makes a Source of a cluster ready to Run.
@@ -100,7 +100,7 @@ func (s *Source) options() metav1.ListOptions {
 	return o
 }
 
-// list takes all leases as they are now. What it does not show is gone.
+// list reads the current leases. Leases that are not in it are gone.
 func (s *Source) list(ctx context.Context) (version string, err error) {
 	there := map[string]bool{}
 	o := s.options()
@@ -126,8 +126,8 @@ func (s *Source) list(ctx context.Context) (version string, err error) {
 	return version, nil
 }
 
-// watch takes events until the server ends the watch, and returns where to
-// continue.
+// watch applies events until the server ends the watch, and returns the version to
+// continue from.
 func (s *Source) watch(ctx context.Context, version string) (string, error) {
 	o := s.options()
 	seconds := int64(watchFor / time.Second)
@@ -200,9 +200,9 @@ func (s *Source) event(e watch.Event, version string) (string, error) {
 
 func keyOf(o *coordinationv1.Lease) string { return o.Namespace + "/" + o.Name }
 
-// sees takes a lease as it is, and returns its key; made says that it was made
-// just now, so that the lock had no holder before. A watch of names is a watch of
-// all, since a server selects by one name at most.
+// sees applies a lease, and returns its key; made means that the lease was created
+// just now, so that the lock had no holder before. To watch several names, all
+// leases are watched, because a server can select by one name at most.
 func (s *Source) sees(o *coordinationv1.Lease, now time.Time, made bool) string {
 	key := keyOf(o)
 	if !s.wants(o) {
@@ -236,8 +236,8 @@ func (s *Source) wants(o *coordinationv1.Lease) bool {
 	return false
 }
 
-// ask asks for each lease whose end has passed: an end proves nothing as long
-// as a renewal may be on its way, or this process was suspended.
+// ask queries each lease whose end has passed: the end proves nothing while a
+// renewal may be in flight, or if this process was suspended.
 func (s *Source) ask(q *questions, now time.Time) {
 	for _, l := range s.leases {
 		if l.isOver(now) && !l.asked && q.ask(l) {
@@ -259,7 +259,7 @@ func (s *Source) answer(a answer) error {
 	return nil
 }
 
-// affirm reports what no event would tell again, and forgets what is gone.
+// affirm repeats reports for which there is no event, and removes what is gone.
 func (s *Source) affirm() {
 	for _, l := range s.leases {
 		l.affirm()

@@ -13,11 +13,11 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// patience is how long after its end a lease is still believed that nothing was
-// heard of: the question about it may take that long.
+// patience is how long after its end a lease without news still counts as held: the
+// query for it may take that long.
 const patience = 2 * askTimeout
 
-// record is what a Lease says.
+// record is the content of a Lease.
 type record struct {
 	holder      string
 	renewed     int64 // in microseconds of the holder's clock
@@ -46,7 +46,7 @@ func recordOf(o *coordinationv1.Lease) record {
 	return r
 }
 
-// versionOf is the version of the object, which grows; 0 where it is no number.
+// versionOf is the version of the object, which grows; 0 if it is not a number.
 func versionOf(o *coordinationv1.Lease) uint64 {
 	n, err := strconv.ParseUint(o.ResourceVersion, 10, 64)
 	if err != nil {
@@ -55,7 +55,7 @@ func versionOf(o *coordinationv1.Lease) uint64 {
 	return n
 }
 
-// lease is a Lease, and how it was seen.
+// lease is a Lease with the history of its events.
 type lease struct {
 	namespace, name string
 	lock            *observe.Lock
@@ -69,12 +69,12 @@ type lease struct {
 	asked   bool // a question is out
 }
 
-// sees takes the record as it is. The lease runs from the moment when the record
-// was first seen like this, which is the rule of client-go: the clock of the
-// holder is not compared. late says that the record may be old news.
+// sees applies a record. The lease runs from the moment at which this record was
+// first read, which is the rule of client-go: the clock of the holder is not used.
+// late means that the record may be old.
 //
-// Another holder after the end of the lease has taken a lock that was vacant
-// since then. A renewal after it may have been under way.
+// If another holder appears after the end of the lease, the lock was vacant in
+// between. If the same holder renews after it, the renewal may have been in flight.
 func (l *lease) sees(r record, version uint64, now time.Time, late bool) {
 	if version != 0 && version < l.version {
 		return // the answer to a question that an event has overtaken
@@ -82,7 +82,7 @@ func (l *lease) sees(r record, version uint64, now time.Time, late bool) {
 	l.version = version
 	if l.seen && !late && r.holder != l.record.holder && l.isOver(now) {
 		l.over = true
-		l.tell()
+		l.report()
 	}
 	if !l.seen || l.gone || r != l.record {
 		l.record, l.seen, l.gone, l.over, l.end = r, true, false, false, time.Time{}
@@ -91,10 +91,10 @@ func (l *lease) sees(r record, version uint64, now time.Time, late bool) {
 		}
 	}
 	l.over = !l.end.IsZero() && !now.Before(l.end)
-	l.tell()
+	l.report()
 }
 
-// isOver reports a lease whose end has passed without the server having said so.
+// isOver reports a lease whose end has passed before the server has confirmed it.
 func (l *lease) isOver(now time.Time) bool {
 	return !l.over && !l.gone && !l.end.IsZero() && !now.Before(l.end)
 }
@@ -107,9 +107,9 @@ func (l *lease) goes() {
 	l.lock.Gone(instrument.BackendView{ValidFor: affirm + patience})
 }
 
-// tell reports the lease. Renewals are events; that there is none is reported
-// again and again.
-func (l *lease) tell() {
+// report reports the lease. Renewals are events; a missing renewal is reported
+// repeatedly.
+func (l *lease) report() {
 	view := instrument.BackendView{
 		State: instrument.BackendVacant, Token: uint64(max(l.record.transitions, 0)), Counted: true, ValidFor: affirm + patience,
 	}
@@ -122,18 +122,18 @@ func (l *lease) tell() {
 	l.lock.Sees(view)
 }
 
-// affirm reports again what no event would tell: that no process holds the lock, or
-// a holder without a length.
+// affirm repeats reports for which there is no event: a lock without a holder, or a
+// holder without a lease duration.
 func (l *lease) affirm() {
 	switch {
 	case l.gone:
 		l.lock.Gone(instrument.BackendView{ValidFor: affirm + patience})
 	case l.over, l.end.IsZero():
-		l.tell()
+		l.report()
 	}
 }
 
-// questions asks the server for single leases.
+// questions queries single leases.
 type questions struct {
 	ctx     context.Context
 	client  coordination.CoordinationV1Interface
@@ -151,8 +151,8 @@ func newQuestions(ctx context.Context, c coordination.CoordinationV1Interface) *
 	return &questions{ctx: ctx, client: c, answers: make(chan answer), free: make(chan struct{}, asks)}
 }
 
-// ask reports whether there was room for another question. The answer comes
-// through answers.
+// ask reports whether another query could start. Its answer arrives through
+// answers.
 func (q *questions) ask(l *lease) bool {
 	select {
 	case q.free <- struct{}{}:

@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// tick is how often keys are looked through for ends that have passed.
+	// tick is how often keys are checked for ends that have passed.
 	tick = 250 * time.Millisecond
-	// affirm is how often the server is asked whether it is there.
+	// affirm is how often the server is checked.
 	affirm = 5 * time.Second
 	// patience is how long an answer may take.
 	patience = 5 * time.Second
 )
 
-// Source is what is watched of a bucket.
+// Source watches keys of a bucket.
 type Source struct {
 	URL     string
 	Options []nats.Option
@@ -36,7 +36,7 @@ type Source struct {
 	ttl     time.Duration
 }
 
-// key is a key, and how it was seen.
+// key is a key with the history of its events.
 type key struct {
 	name  string
 	lock  *observe.Lock
@@ -130,7 +130,7 @@ func (s *Source) watch(ctx context.Context, kv jetstream.KeyValue, updates <-cha
 	}
 }
 
-// absent takes back what is not among the keys any more.
+// absent removes keys that are no longer in the bucket.
 func (s *Source) absent(shown map[string]bool) {
 	for name, k := range s.keys {
 		if !shown[name] {
@@ -139,7 +139,7 @@ func (s *Source) absent(shown map[string]bool) {
 	}
 }
 
-// sees takes an entry; live says that it happened now.
+// sees applies an entry; live means that it happened just now.
 func (s *Source) sees(e jetstream.KeyValueEntry, live bool) {
 	k := s.keys[e.Key()]
 	if k == nil {
@@ -166,7 +166,7 @@ func (s *Source) sees(e jetstream.KeyValueEntry, live bool) {
 	if s.ttl > 0 {
 		k.end = time.Now().Add(s.ttl)
 	}
-	k.tell(s.ttl)
+	k.report(s.ttl)
 }
 
 func (k *key) goes() {
@@ -174,17 +174,16 @@ func (k *key) goes() {
 	k.lock.Gone(instrument.BackendView{ValidFor: 2*affirm + patience})
 }
 
-// tell reports a holder. No end is told: the bucket drops the key, and it is
-// asked whether it has.
-func (k *key) tell(ttl time.Duration) {
+// report reports a holder. It reports no end of the lease: the bucket drops the key,
+// and confirm checks whether it has.
+func (k *key) report(ttl time.Duration) {
 	k.lock.Sees(instrument.BackendView{
 		State: instrument.BackendHeld, Holder: holderOf(k.value), Token: k.began, Counted: k.began != 0, Granted: ttl,
 		ValidFor: 2*affirm + patience,
 	})
 }
 
-// holderOf leaves out the word that package natskv writes behind the holder, one
-// for each term.
+// holderOf removes the id of the term, which package natskv appends to the holder.
 func holderOf(value string) string {
 	i := strings.LastIndexByte(value, ' ')
 	if i < 0 || len(value)-i-1 != 26 || strings.Trim(value[i+1:], "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "" {
@@ -193,8 +192,8 @@ func holderOf(value string) string {
 	return value[:i]
 }
 
-// confirm asks for keys that the bucket should have dropped: it sends no event
-// unless it writes markers.
+// confirm queries keys that the bucket should have dropped: a bucket without markers
+// sends no event for them.
 func (s *Source) confirm(ctx context.Context, kv jetstream.KeyValue, now time.Time) error {
 	for _, k := range s.keys {
 		if !k.there || k.end.IsZero() || now.Before(k.end) {
@@ -215,8 +214,8 @@ func (s *Source) confirm(ctx context.Context, kv jetstream.KeyValue, now time.Ti
 	return nil
 }
 
-// affirm asks whether the server is there, and reports again what no event would
-// tell.
+// affirm checks that the server answers, and repeats reports for which there is no
+// event.
 func (s *Source) affirm(ctx context.Context, kv jetstream.KeyValue) error {
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -225,7 +224,7 @@ func (s *Source) affirm(ctx context.Context, kv jetstream.KeyValue) error {
 	}
 	for _, k := range s.keys {
 		if k.there {
-			k.tell(s.ttl)
+			k.report(s.ttl)
 		} else {
 			k.lock.Gone(instrument.BackendView{ValidFor: 2*affirm + patience})
 		}

@@ -94,7 +94,7 @@ func (b *bucket) put(key, value string) {
 	b.mu.Lock()
 	b.keys[key] = e
 	b.mu.Unlock()
-	b.tell(e)
+	b.publish(e)
 }
 
 func (b *bucket) drop(key string, operation jetstream.KeyValueOp) {
@@ -102,10 +102,10 @@ func (b *bucket) drop(key string, operation jetstream.KeyValueOp) {
 	b.mu.Lock()
 	delete(b.keys, key)
 	b.mu.Unlock()
-	b.tell(entry{key: key, revision: b.revision, operation: operation})
+	b.publish(entry{key: key, revision: b.revision, operation: operation})
 }
 
-func (b *bucket) tell(e entry) {
+func (b *bucket) publish(e entry) {
 	if b.watching {
 		b.updates <- e
 		synctest.Wait()

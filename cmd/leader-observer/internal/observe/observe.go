@@ -1,6 +1,5 @@
-// Package observe keeps what is seen of the locks of one backend, and connects
-// to the backend again when it is lost. What a backend is, and how it is looked
-// at, does not belong here.
+// Package observe keeps the state of the locks of one backend, and reconnects when
+// the backend is lost. How a particular backend is read does not belong here.
 package observe
 
 import (
@@ -23,14 +22,14 @@ const (
 
 // Options configure a Backend.
 type Options struct {
-	// ForgetAfter is how long a lock whose record is gone keeps its series; 0:
-	// for ever.
+	// ForgetAfter is how long a lock whose record is gone keeps its series; 0 keeps
+	// them forever.
 	ForgetAfter time.Duration
 	Logger      *slog.Logger
 }
 
-// Health is whether a backend answers, of which there may be several watches:
-// it is up while all of them are.
+// Health says whether a backend answers. A backend may have several watches, and is
+// up while all of them are.
 type Health struct {
 	m    *instrument.Middleware
 	name string
@@ -39,7 +38,7 @@ type Health struct {
 	parts map[*Backend]bool
 }
 
-// NewHealth is that of the backend of that name.
+// NewHealth returns the health of the named backend.
 func NewHealth(m *instrument.Middleware, name string) *Health {
 	return &Health{m: m, name: name, parts: map[*Backend]bool{}}
 }
@@ -58,8 +57,8 @@ func (h *Health) set(b *Backend, up bool) {
 	}
 }
 
-// Backend is one watch of a backend, and the locks that it sees. All but Reached
-// and Name is for one goroutine, that of Run.
+// Backend is one watch of a backend, with its locks. Only the goroutine of Run may
+// call its methods, except Reached and Name.
 type Backend struct {
 	health  *Health
 	options Options
@@ -68,7 +67,7 @@ type Backend struct {
 	again   bool // it was reached since the last attempt
 }
 
-// New makes a Backend, which is out of reach until Up is called.
+// New returns a Backend, which is down until Up is called.
 func New(h *Health, o Options) *Backend {
 	b := &Backend{health: h, options: o, locks: map[string]*Lock{}}
 	h.set(b, false)
@@ -81,7 +80,7 @@ type Lock struct {
 	gone     time.Time // when its record went; zero while there is one
 }
 
-// Lock finds or makes the lock of that name.
+// Lock returns the lock of that name, and creates it if necessary.
 func (b *Backend) Lock(name string) *Lock {
 	l := b.locks[name]
 	if l == nil {
@@ -91,13 +90,13 @@ func (b *Backend) Lock(name string) *Lock {
 	return l
 }
 
-// Sees records a look.
+// Sees records what the backend reports of the lock.
 func (l *Lock) Sees(v instrument.BackendView) {
 	l.gone = time.Time{}
 	l.election.ObserveBackend(v)
 }
 
-// Gone records that the record is no more.
+// Gone records that the backend has no record of the lock any longer.
 func (l *Lock) Gone(v instrument.BackendView) {
 	if l.gone.IsZero() {
 		l.gone = time.Now()
@@ -106,8 +105,8 @@ func (l *Lock) Gone(v instrument.BackendView) {
 	l.election.ObserveBackend(v)
 }
 
-// Sweep forgets the locks whose record has been gone for long enough, and
-// returns their names.
+// Sweep removes the locks whose record has been gone for ForgetAfter, and returns
+// their names.
 func (b *Backend) Sweep() (forgotten []string) {
 	for name, l := range b.locks {
 		if b.options.ForgetAfter > 0 && !l.gone.IsZero() && time.Since(l.gone) >= b.options.ForgetAfter {
@@ -133,8 +132,8 @@ func (b *Backend) Reached() bool { return b.reached.Load() }
 // Name is the backend label.
 func (b *Backend) Name() string { return b.health.name }
 
-// Run watches until ctx ends. watch returns when it has lost the backend: then
-// nothing is known of its locks until the next look at each.
+// Run watches until ctx ends. watch returns when it has lost the backend; the state
+// of each lock is then unknown until it is read again.
 func (b *Backend) Run(ctx context.Context, watch func(context.Context) error) {
 	for wait := firstRetry; ; {
 		b.again = false
@@ -154,7 +153,7 @@ func (b *Backend) Run(ctx context.Context, watch func(context.Context) error) {
 	}
 }
 
-// lost has nothing known of any lock.
+// lost marks the state of all locks as unknown.
 func (b *Backend) lost() {
 	b.health.set(b, false)
 	for _, l := range b.locks {
@@ -173,7 +172,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Poll looks at once and then in each interval, until a look fails.
+// Poll reads at once and then in each interval, until a read fails.
 func Poll(ctx context.Context, every time.Duration, look func(context.Context) error) error {
 	ticks := time.NewTicker(every)
 	defer ticks.Stop()
@@ -192,8 +191,8 @@ func Poll(ctx context.Context, every time.Duration, look func(context.Context) e
 	}
 }
 
-// patience is how long a look may take beyond its interval.
+// patience is how long a read may take beyond its interval.
 const patience = 5 * time.Second
 
-// Believed is how long a look of a poll is believed: two may be missed.
+// Believed is how long the result of a poll is valid: two polls may fail.
 func Believed(every time.Duration) time.Duration { return 3*every + patience }

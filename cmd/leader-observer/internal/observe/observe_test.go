@@ -81,8 +81,8 @@ func TestStoppingDoesNotWaitForTheNextAttempt(t *testing.T) {
 	})
 }
 
-// What was held when the backend was lost is unknown, and no vacancy, until it is
-// seen again. The holder that is found then may have come while nobody looked.
+// While the backend is lost, the state of its locks is unknown, not vacant. A holder
+// that is found afterwards may have acquired the lock meanwhile.
 func TestALostBackendIsNoVacancy(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, after instrument.BackendView

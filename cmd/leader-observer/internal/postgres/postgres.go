@@ -18,7 +18,7 @@ type Lock struct {
 	Key  int64
 }
 
-// Source says which locks of a database are polled.
+// Source polls locks of a database.
 type Source struct {
 	URL   string
 	Every time.Duration
@@ -33,7 +33,7 @@ func (s Source) Watch(b *observe.Backend) *Source {
 	return &s
 }
 
-// Run looks until the database is lost, on one connection.
+// Run polls on one connection, until the database is lost.
 func (s *Source) Run(ctx context.Context) error {
 	config, err := pgx.ParseConfig(s.URL)
 	if err != nil {
@@ -53,9 +53,9 @@ func (s *Source) Run(ctx context.Context) error {
 	return observe.Poll(ctx, s.Every, func(ctx context.Context) error { return s.look(ctx, conn) })
 }
 
-// held are the exclusive locks of the database with a key of 64 bits. A session
-// is known by its process and when it began; without the right to see others'
-// sessions there is the process alone.
+// held reads the exclusive locks of the database with a 64-bit key. A session is
+// identified by its process and its start; without permission to read other
+// sessions, by its process alone.
 const held = `
 select (l.classid::bigint << 32) | l.objid::bigint, l.pid,
 	coalesce(nullif(a.application_name, ''), 'session'), coalesce(extract(epoch from a.backend_start), 0)::bigint
@@ -63,7 +63,7 @@ from pg_locks l left join pg_stat_activity a on a.pid = l.pid
 where l.locktype = 'advisory' and l.granted and l.objsubid = 1 and l.mode = 'ExclusiveLock'
 	and l.database = (select oid from pg_database where datname = current_database())`
 
-// querier is what is asked of a connection.
+// querier is the part of a connection that Source uses.
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// Source says which keys of a server are polled.
+// Source polls keys of a server.
 type Source struct {
 	Options *redis.Options
 	Every   time.Duration
@@ -30,15 +30,15 @@ func (s Source) Watch(b *observe.Backend) *Source {
 	return &s
 }
 
-// Run looks until the server is lost.
+// Run polls until the server is lost.
 func (s *Source) Run(ctx context.Context) error {
 	client := redis.NewClient(s.Options)
 	defer client.Close()
 	return observe.Poll(ctx, s.Every, func(ctx context.Context) error { return s.look(ctx, client) })
 }
 
-// look asks for all keys at once. What a key holds gives the right to delete
-// it: it is known by a digest alone.
+// look reads all keys in one request. The value of a key permits its deletion, so
+// only a digest of it is kept.
 func (s *Source) look(ctx context.Context, client *redis.Client) error {
 	asked := time.Now()
 	values, left := make([]*redis.StringCmd, len(s.Keys)), make([]*redis.DurationCmd, len(s.Keys))

@@ -17,11 +17,11 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// affirm is how often a queue is reported again that has not changed. A client
-// without a server for so long knows that it has none.
+// affirm is how often an unchanged queue is reported again. A client that has had no
+// server for that long has noticed the loss.
 const affirm = 5 * time.Second
 
-// Source is what is watched of an ensemble: queues by their paths, each a lock.
+// Source watches queues of an ensemble by their paths; each queue is a lock.
 type Source struct {
 	Servers []string
 	Timeout time.Duration
@@ -36,8 +36,8 @@ func (s Source) Watch(b *observe.Backend) *Source {
 	return &s
 }
 
-// errDisconnected: the client looks for another server. Watches of the session
-// would come back; what is between is not known.
+// errDisconnected: the client tries to find another server. Watches of the session
+// would be restored, but changes in between are unknown.
 var errDisconnected = errors.New("watch: the connection was lost")
 
 // Run watches until the servers are lost.
@@ -53,11 +53,11 @@ func (s *Source) Run(ctx context.Context) error {
 	watching, stop := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	defer func() { conn.Close(); stop(); all.Wait() }()
-	looks := make(chan look)
+	reads := make(chan reading)
 	for _, p := range s.Paths {
-		all.Go(func() { follow(watching, conn, p, looks) })
+		all.Go(func() { follow(watching, conn, p, reads) })
 	}
-	return s.watch(ctx, events, looks)
+	return s.watch(ctx, events, reads)
 }
 
 type silent struct{}
@@ -81,15 +81,15 @@ func connected(ctx context.Context, events <-chan zk.Event, timeout time.Duratio
 	}
 }
 
-// look is what a queue shows: its first node, or an error.
-type look struct {
+// reading is what a queue shows: its first node, or an error.
+type reading struct {
 	path, first string
 	created     int64
 	err         error
 }
 
-func (s *Source) watch(ctx context.Context, events <-chan zk.Event, looks <-chan look) error {
-	latest := map[string]look{}
+func (s *Source) watch(ctx context.Context, events <-chan zk.Event, reads <-chan reading) error {
+	latest := map[string]reading{}
 	ticks := time.NewTicker(affirm)
 	defer ticks.Stop()
 	for {
@@ -100,7 +100,7 @@ func (s *Source) watch(ctx context.Context, events <-chan zk.Event, looks <-chan
 			if !open || e.Type == zk.EventSession && (e.State == zk.StateDisconnected || e.State == zk.StateExpired) {
 				return errDisconnected
 			}
-		case l := <-looks:
+		case l := <-reads:
 			if l.err != nil {
 				return fmt.Errorf("watch: %w", l.err)
 			}
@@ -108,16 +108,16 @@ func (s *Source) watch(ctx context.Context, events <-chan zk.Event, looks <-chan
 			if len(latest) == len(s.Paths) {
 				s.backend.Up()
 			}
-			s.tell(l)
+			s.report(l)
 		case <-ticks.C:
 			for _, l := range latest {
-				s.tell(l)
+				s.report(l)
 			}
 		}
 	}
 }
 
-func (s *Source) tell(l look) {
+func (s *Source) report(l reading) {
 	view := instrument.BackendView{State: instrument.BackendVacant, ValidFor: 2*affirm + s.Timeout}
 	if l.first != "" {
 		view.State, view.Holder, view.Token, view.Counted = instrument.BackendHeld, l.first, uint64(l.created), true
@@ -125,18 +125,18 @@ func (s *Source) tell(l look) {
 	s.backend.Lock(l.path).Sees(view)
 }
 
-// tree is what is asked of a connection.
+// tree is the part of a connection that Source uses.
 type tree interface {
 	ChildrenW(path string) ([]string, *zk.Stat, <-chan zk.Event, error)
 	ExistsW(path string) (bool, *zk.Stat, <-chan zk.Event, error)
 	Exists(path string) (bool, *zk.Stat, error)
 }
 
-// follow looks at a queue again whenever its nodes change. A queue that is not
-// there yet has no holder.
-func follow(ctx context.Context, conn tree, p string, looks chan<- look) {
+// follow reads a queue again whenever its nodes change. A queue that does not exist
+// yet has no holder.
+func follow(ctx context.Context, conn tree, p string, reads chan<- reading) {
 	for ctx.Err() == nil {
-		l := look{path: p}
+		l := reading{path: p}
 		nodes, _, changed, err := conn.ChildrenW(p)
 		if errors.Is(err, zk.ErrNoNode) {
 			_, _, changed, err = conn.ExistsW(p)
@@ -155,7 +155,7 @@ func follow(ctx context.Context, conn tree, p string, looks chan<- look) {
 		}
 		l.err = err
 		select {
-		case looks <- l:
+		case reads <- l:
 		case <-ctx.Done():
 			return
 		}

@@ -107,10 +107,10 @@ func run(t *testing.T, found []string, play func(*queue)) {
 			q.joins(name)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		looks := make(chan look)
+		reads := make(chan reading)
 		s := Source{Timeout: timeout, Paths: []string{"/q"}}.Watch(q.Backend)
-		go func() { follow(ctx, q, "/q", looks) }()
-		go func() { q.ended <- s.watch(ctx, q.events, looks) }()
+		go func() { follow(ctx, q, "/q", reads) }()
+		go func() { q.ended <- s.watch(ctx, q.events, reads) }()
 		synctest.Wait()
 		play(q)
 		cancel()
@@ -175,7 +175,7 @@ func TestALostSessionEndsTheWatch(t *testing.T) {
 		"disconnected":      {session(zk.StateDisconnected), "watch: the connection was lost"},
 		"expired":           {session(zk.StateExpired), "watch: the connection was lost"},
 		"the client closed": {func(q *queue) { close(q.events) }, "watch: the connection was lost"},
-		"a look fails":      {func(q *queue) { q.away = errAway; q.leaves(first) }, "watch: away"},
+		"a read fails":      {func(q *queue) { q.away = errAway; q.leaves(first) }, "watch: away"},
 		"still connected":   {session(zk.StateConnected), ""},
 		"another event":     {func(q *queue) { q.events <- zk.Event{Type: zk.EventNodeChildrenChanged, State: zk.StateDisconnected} }, ""},
 	} {
@@ -225,21 +225,21 @@ func TestASessionIsAwaitedForItsTimeout(t *testing.T) {
 	}
 }
 
-// The backend is up once each of its queues was looked at.
+// The backend is up once each of its queues has been read.
 func TestABackendIsUpWhenAllQueuesWereSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := New(t, 0)
 		s := Source{Timeout: timeout, Paths: []string{"/a", "/b"}}.Watch(f.Backend)
 		ctx, cancel := context.WithCancel(t.Context())
-		looks, events := make(chan look), make(chan zk.Event)
-		go func() { _ = s.watch(ctx, events, looks) }()
-		looks <- look{path: "/a"}
-		looks <- look{path: "/a"}
+		reads, events := make(chan reading), make(chan zk.Event)
+		go func() { _ = s.watch(ctx, events, reads) }()
+		reads <- reading{path: "/a"}
+		reads <- reading{path: "/a"}
 		synctest.Wait()
 		if f.Reached() {
 			t.Error("reached after one of two queues")
 		}
-		looks <- look{path: "/b"}
+		reads <- reading{path: "/b"}
 		synctest.Wait()
 		if !f.Reached() {
 			t.Error("not reached after both queues")

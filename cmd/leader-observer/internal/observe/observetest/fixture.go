@@ -79,7 +79,7 @@ func Held(by string, terms, vacant float64) electtest.Series {
 	return electtest.Series{"up": 1, "held": 1, "holder/" + by: 1, "terms_total": terms, "vacant_seconds_total": vacant}
 }
 
-// Free is what a lock shows that nobody holds.
+// Free is the series of a lock without a holder.
 func Free(terms, vacant float64) electtest.Series {
 	return electtest.Series{"up": 1, "held": 0, "terms_total": terms, "vacant_seconds_total": vacant}
 }
