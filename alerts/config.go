@@ -156,9 +156,9 @@ func Default() Config {
 	return c
 }
 
-// seldom is the time between evaluations of rules that look far back and page
+// slowInterval is the time between evaluations of rules that look far back and page
 // no one.
-var seldom = minutes(2)
+var slowInterval = minutes(2)
 
 func minutes(n int) model.Duration { return model.Duration(time.Duration(n) * time.Minute) }
 

@@ -29,7 +29,7 @@ func (*LockVanished) about() about {
 }
 
 func (k *LockVanished) preset() {
-	*k = LockVanished{Firing: fires(warning, 10, 0), Lookback: minutes(60), Interval: seldom}
+	*k = LockVanished{Firing: fires(warning, 10, 0), Lookback: minutes(60), Interval: slowInterval}
 }
 
 func (k *LockVanished) validate(c check) {

@@ -32,7 +32,7 @@ func (*Overlap) about() about {
 }
 
 func (k *Overlap) preset() {
-	*k = Overlap{Firing: fires(warning, 0, 5), Tolerance: span(1), Window: minutes(6), Interval: seldom}
+	*k = Overlap{Firing: fires(warning, 0, 5), Tolerance: span(1), Window: minutes(6), Interval: slowInterval}
 }
 
 func (k *Overlap) validate(c check) {

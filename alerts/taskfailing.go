@@ -31,7 +31,7 @@ func (*TaskFailing) about() about {
 }
 
 func (k *TaskFailing) preset() {
-	*k = TaskFailing{Firing: fires(warning, 0, 15), Window: minutes(60), MinFailures: 1, Share: 0.1, Interval: seldom}
+	*k = TaskFailing{Firing: fires(warning, 0, 15), Window: minutes(60), MinFailures: 1, Share: 0.1, Interval: slowInterval}
 }
 
 func (k *TaskFailing) validate(c check) {

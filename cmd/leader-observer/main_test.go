@@ -28,7 +28,7 @@ func TestWhatIsWrongIsSaidAndNothingIsWatched(t *testing.T) {
 		code int
 		want string
 	}{
-		"help":                       {[]string{"--help"}, 0, "leader-observer watches who leads"},
+		"help":                       {[]string{"--help"}, 0, "leader-observer reads the holders of locks"},
 		"nothing":                    {nil, 2, "redaction.policy: is missing; use raw"},
 		"nothing to watch":           {[]string{"--redaction", "raw"}, 2, "no backend is configured; add kubernetes"},
 		"a bad file":                 {[]string{"--config", file}, 2, `line 1: redaction.policy: unknown policy "plain"`},
@@ -40,7 +40,7 @@ func TestWhatIsWrongIsSaidAndNothingIsWatched(t *testing.T) {
 		"a key that is gone":         {[]string{"--config", written(t, "redaction: {policy: hash, keyFile: no-such-key, keyID: k1}\nredis:\n  - {address: 'a:1', keys: [x]}\n")}, 1, "no-such-key"},
 		"no kubeconfig":              {[]string{"--config", raw(t, "kubernetes:\n  - {kubeconfig: no-such-file}\n")}, 1, `find the cluster of "kubernetes": stat no-such-file: no such file or directory; run in a pod, or set kubeconfig`},
 		"no password of etcd":        {[]string{"--config", raw(t, "etcd:\n  - {endpoints: [a], prefixes: [/x/], username: u, passwordFile: no-such-file}\n")}, 1, `read the password of "etcd": open no-such-file`},
-		"no authority of etcd":       {[]string{"--config", raw(t, "etcd:\n  - {endpoints: [a], prefixes: [/x/], caFile: no-such-file}\n")}, 1, `read the authority of "etcd": open no-such-file`},
+		"no authority of etcd":       {[]string{"--config", raw(t, "etcd:\n  - {endpoints: [a], prefixes: [/x/], caFile: no-such-file}\n")}, 1, `read the certificate authority of "etcd": open no-such-file`},
 		"an authority that is none":  {[]string{"--config", raw(t, "etcd:\n  - {endpoints: [a], prefixes: [/x/], caFile: "+file+"}\n")}, 1, `caFile of "etcd" contains no certificate; write certificates in PEM`},
 		"a certificate that is none": {[]string{"--config", raw(t, "etcd:\n  - {endpoints: [a], prefixes: [/x/], certFile: "+file+", keyFile: "+file+"}\n")}, 1, `read the certificate of "etcd"`},
 		"no URL of PostgreSQL":       {[]string{"--config", raw(t, "postgres:\n  - {urlFile: no-such-file, locks: [{name: x, key: 1}]}\n")}, 1, `read a secret of "postgres": open no-such-file`},
