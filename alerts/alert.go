@@ -9,23 +9,23 @@ import (
 	"github.com/leaderscope/leaderscope/internal/condition"
 )
 
-// alert is everything that is known of one alert. The type of its knobs
-// implements it, so that a new alert is such a type, a field in [Alerts], a
-// runbook text and scenarios: configuration, defaults, comments, validation,
-// rules, runbook frame and the rows of the README follow.
+// alert describes one alert. The type of its settings implements it. A new alert
+// needs such a type, a field in [Alerts], a runbook and scenarios: configuration,
+// defaults, comments, validation, rules, runbook tables and the rows of the README
+// follow.
 type alert interface {
 	about() about
-	// preset gives the knobs their defaults.
+	// preset sets the defaults.
 	preset()
-	// validate reports what cannot work, by the keys of the knobs.
+	// validate reports invalid settings by their keys.
 	validate(c check)
-	// rules are one draft for each severity that the alert can have.
+	// rules returns one draft for each severity of the alert.
 	rules(b builder) []draft
 }
 
-// about is what texts say of an alert.
+// about has the texts of an alert.
 type about struct {
-	// What it reports, and what dashboards call that.
+	// Condition is what the alert reports, and its name in dashboards.
 	*condition.Condition
 	// id begins the ids of its scenarios.
 	id string
@@ -33,7 +33,7 @@ type about struct {
 	fires string
 	// note is the comment on its section of the configuration.
 	note string
-	// ofStore: the series are of a store, whose job need not be that of the
+	// ofStore: a store exports the series, and its job may differ from that of the
 	// replicas.
 	ofStore bool
 }
@@ -46,19 +46,19 @@ func (a *Alerts) each(visit func(key string, a alert)) {
 	}
 }
 
-// Key is what the configuration says of a knob.
+// Key describes a setting of the configuration.
 type Key struct {
-	// Path is the key as a file spells it, below alerts.
+	// Path is the key in the file, below alerts.
 	Path string
 	// Comment is one sentence or a few words.
 	Comment string
-	// Aside: the comment belongs beside the value, not above it.
+	// Aside: the comment is written beside the value, not above it.
 	Aside bool
-	// Default is the value as a file spells it; empty for sections.
+	// Default is the default value as written in a file; empty for sections.
 	Default string
 }
 
-// Keys lists the knobs of all alerts, each section before its keys.
+// Keys lists the settings of all alerts, each section before its keys.
 func Keys() []Key {
 	var keys []Key
 	d := Default()
@@ -69,7 +69,7 @@ func Keys() []Key {
 	return keys
 }
 
-// knobs are the keys of a section, in the order in which a file prints them.
+// knobs returns the keys of a section, in the order of a printed file.
 func knobs(prefix string, v reflect.Value) (keys []Key) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
@@ -94,12 +94,13 @@ func spelled(v reflect.Value) string {
 	return strings.TrimSpace(sprint(v.Interface()))
 }
 
-// Firing says whether and how an alert fires once its expression is true.
+// Firing has the settings that all alerts share.
 type Firing struct {
 	Enabled  bool   `yaml:"enabled" help:"false leaves the alert out"`
 	Severity string `yaml:"severity" help:"value of severityLabel"`
-	// For is how long the expression must be true; 0: at once.
+	// For is how long the expression must be true; 0 fires at once.
 	For model.Duration `yaml:"for" help:"how long the condition must hold before the alert fires; 0s fires at once"`
-	// KeepFiringFor is how long the alert outlives its expression; 0: not.
+	// KeepFiringFor is how long the alert fires after its expression clears; 0
+	// disables it.
 	KeepFiringFor model.Duration `yaml:"keepFiringFor" help:"keep firing this long after the condition clears; 0s disables"`
 }

@@ -16,12 +16,12 @@ type AttemptStuck struct {
 	Firing `yaml:",inline"`
 	// Patience is how long an attempt may wait regardless of the history.
 	Patience model.Duration `yaml:"patience" help:"how long an attempt may always wait, regardless of the history"`
-	// Factor times the average run may pass too; times the average wait where
-	// no run is known.
+	// Factor is how many average runs an attempt may wait; average waits if no run is
+	// known.
 	Factor float64 `yaml:"factor" help:"how many average runs an attempt may wait; average waits if no run is known"`
 	// Lookback is the history of runs and waits.
 	Lookback model.Duration `yaml:"lookback" help:"lookback window for the averages"`
-	// Interval is the time between evaluations; 0: that of the group.
+	// Interval is the time between evaluations; 0 uses that of the group.
 	Interval model.Duration `yaml:"interval" help:"time between evaluations, in a group of its own; 0s uses that of the group"`
 }
 
@@ -49,7 +49,7 @@ func (k *AttemptStuck) validate(c check) {
 
 func (k *AttemptStuck) rules(b builder) []draft {
 	s, lookback := b.scope, k.Lookback.String()
-	// Histograms of locks that share a label say nothing of one of them.
+	// Histograms under a shared label do not describe any single lock.
 	oldest := s.By("max", s.Metric(catalog.PendingAge, single))
 	usual := query.Op(s.Average(catalog.ExecutionDuration, lookback), "or", s.Average(catalog.AcquireDuration, lookback))
 

@@ -12,19 +12,19 @@ import (
 
 // BackendErrors: too many attempts meet a backend error.
 type BackendErrors struct {
-	// Window is the time in which the warning counts.
+	// Window is the lookback window of the warning.
 	Window model.Duration `yaml:"window" help:"lookback window of the warning"`
-	// Recent is the time in which the critical alert counts. Of the warning,
-	// the last error must lie within it: an outage that is over does not page.
+	// Recent is the lookback window of the critical alert. For the warning, the last
+	// error must be within it, so that the alert clears after an outage.
 	Recent model.Duration `yaml:"recent" help:"lookback window of the critical alert; the last error must lie within it"`
-	// Since is how long ago the critical alert wants the least number of errors
-	// met, of a lock that is taken for single runs.
+	// Since is how long ago MinErrors errors must already have been counted before
+	// the critical alert fires, for locks around single runs.
 	Since model.Duration `yaml:"since" help:"for locks around single runs, the critical alert requires minErrors errors already this long ago"`
 	// Vacant is how long the critical alert waits after the last sample in which
 	// a replica led.
 	Vacant model.Duration `yaml:"vacant" help:"the critical alert fires this long after the last sample in which a replica led"`
-	// MinErrors is the least number of errors. A lock that should be held and
-	// is not needs none.
+	// MinErrors is the minimum number of errors. For a lock that should be held and
+	// is not, one is enough.
 	MinErrors int `yaml:"minErrors" help:"minimum number of errors; one is enough for a lock that should be held and is not"`
 	// Critical fires only while no replica leads.
 	Critical ErrorShare `yaml:"critical" help:"Fires only while no replica leads."`
@@ -49,7 +49,7 @@ func (*BackendErrors) about() about {
 func (k *BackendErrors) preset() {
 	*k = BackendErrors{
 		Window: minutes(10), Recent: minutes(3), Since: minutes(1), Vacant: span(45), MinErrors: 3,
-		// Sooner than NoLeader, whose page it makes needless (E6).
+		// Earlier than NoLeader, so that its page is muted (E6).
 		Critical: ErrorShare{Firing: fires(critical, 0, 2), Share: 0.5},
 		Warning:  ErrorShare{Firing: fires(warning, 5, 0), Share: 0.1},
 	}
@@ -82,17 +82,17 @@ func (k *BackendErrors) rules(b builder) []draft {
 	// One error among few attempts is a large share (E2), and a few errors in a
 	// row may be over with the next run (C01).
 	met := query.Op(s.By("sum", query.OverAgo("increase", failed, recent, k.Since.String())), ">", atLeast(k.MinErrors))
-	// Of a lock that should be held, replicas count and not attempts: what
-	// standbys were told before the outage would hide it for as long as it lies
-	// in the window, and NoLeader would page first (E6, E18). The leader that
-	// was is one of them, and tries last.
+	// For a lock that should be held, replicas count, not attempts: the answers that
+	// standbys got before the outage would hide it while they are in the window, and
+	// NoLeader would page first (E6, E18). The former leader is one of the replicas,
+	// and is the last to try.
 	share, others := query.Number(k.Critical.Share), query.Op(s.By("count", s.HoldInfo()), "-", "1")
 	erring := query.Op(s.By("count", query.Op(query.Over("increase", failed, recent), ">", "0")), ">", query.Op(share, "*", others))
 	least := query.Op(query.Op("0", "*", erring), "or", query.Op(query.Op("0", "*", met), "+", share))
 	outage := query.Op(s.BackendErrorShare(recent), ">", least)
 	// One replica that cannot reach the backend, while a leader with a live
-	// lease can, is a loss of redundancy and no outage (C45). Two scrapes that
-	// straddle a handover show no leader for a moment.
+	// lease can, is a loss of redundancy, not an outage (C45). Two scrapes before
+	// and after a handover show no leader for a moment.
 	active := s.Metric(catalog.Active)
 	outage = s.Without(s.Without(outage, query.Op(active, ">", "0")), query.Op(query.Over("max_over_time", active, k.Vacant.String()), ">", "0"))
 

@@ -14,14 +14,14 @@ import (
 // for one lock leave out those that locks share (C21).
 var single = query.SingleLock()
 
-// Rules hold for this range of scrape intervals at once, whichever of them is
-// configured: files that were made once are loaded for targets of several.
+// The rules support this whole range of scrape intervals, independent of the
+// configured one: one rules file may serve targets with several intervals.
 const (
 	shortestScrape = model.Duration(15 * time.Second)
 	longestScrape  = model.Duration(60 * time.Second)
 )
 
-// slowest is the longest time between two samples that the rules must bear.
+// slowest is the longest time between two samples that the rules must support.
 func (c Config) slowest() model.Duration {
 	switch {
 	case c.ScrapeInterval < shortestScrape:
@@ -40,36 +40,35 @@ func (c Config) sample() model.Duration {
 	return c.ScrapeInterval
 }
 
-// fresh is how old the last sample of a series that is there may be.
+// fresh is the maximum age of the last sample of a series that still exists.
 func (c Config) fresh() model.Duration { return c.slowest() * 5 / 4 }
 
 // gap is how long a rollout may leave a lock without a series.
 func (c Config) gap() model.Duration { return 5 * c.slowest() }
 
-// coarseSteps is how many times a long look back asks for all locks: a query
-// of each sample would be a hundred times as dear, and more than promtool
-// takes.
+// coarseSteps is the number of steps of a subquery with a long lookback: reading
+// each sample would cost a hundred times as much, and exceed the limit of promtool.
 const coarseSteps = 12
 
 func (b builder) coarse(lookback model.Duration) string {
 	return model.Duration(max(time.Duration(b.slowest()), (time.Duration(lookback) / coarseSteps).Round(time.Second))).String()
 }
 
-// exporting keeps the jobs that export something about locks.
+// exporting keeps the jobs that export metrics of locks.
 func (b builder) exporting() query.Expr {
 	return query.By("group", b.scope.TargetLabels(), b.scope.Metric(catalog.Active))
 }
 
-// ago is the Unix time that long ago.
+// ago is the Unix time of d before now.
 func (b builder) ago(d model.Duration) query.Expr {
 	return query.Op(query.Call("time"), "-", seconds(d))
 }
 
-// counted are the events of a counter that begins in the life of a process, and
-// perhaps with an event. That Prometheus saw the same process earlier, by a
-// counter that is there from construction, tells such a birth from a history
-// that was lost (B6). A process that restarts in place has lost its own until
-// the series is there again (L3).
+// counted are the events of a counter whose series starts during the life of a
+// process, possibly with an event. If Prometheus already had samples of a counter
+// that exists from the start of the process, the first sample counts as an increase;
+// otherwise it may be old history (B6). After a restart in place, the series is
+// missing until its next event (L3).
 func (b builder) counted(counter query.Expr, window string, matchers ...query.Matcher) query.Expr {
 	attempts := b.scope.Metric(catalog.Attempts, matchers...)
 	grown := part("grown", query.Op(query.Over("increase", counter, window), ">", "0"))

@@ -9,76 +9,75 @@ import (
 	"github.com/leaderscope/leaderscope/internal/panel"
 )
 
-// Config holds every knob of the rules. Start from [Default]: the zero value
-// is refused by [Config.Validate]. Durations are written as Prometheus writes
-// them: 90s, 5m, 1h30m.
+// Config holds all settings of the rules. Start from [Default]: [Config.Validate]
+// refuses the zero value. Durations use the notation of Prometheus: 90s, 5m,
+// 1h30m.
 type Config struct {
-	// Source is whose series are read. With a foreign one, the rules are fewer,
-	// and labels and knobs of the alerts that are left out do nothing.
+	// Source is the exporter of the series. A foreign source allows fewer rules; the
+	// settings of the alerts that it does not allow have no effect.
 	Source Source `yaml:"source"`
 	// KubeStateMetrics is for the source of that name.
 	KubeStateMetrics KubeStateMetricsKnobs `yaml:"kubeStateMetrics"`
-	// ScopeLabels tell locks apart across replicas; lock_name must be among
-	// them. The others are labels that scrape targets carry too: a lock shared
-	// between clusters needs cluster taken out, one shared by two jobs needs
-	// job taken out. A label that no series has does no harm.
+	// ScopeLabels identify a lock across replicas; they must contain lock_name. The
+	// others are labels of scrape targets: if clusters share a lock, remove cluster;
+	// if two jobs share it, remove job. A label that no series has does no harm.
 	ScopeLabels []string `yaml:"scopeLabels"`
-	// ReporterLabels are those of ScopeLabels that tell which process reports
-	// what a backend says, and not which lock it is: an observer has a job and a
-	// namespace of its own. A label that is no scope label does no harm.
+	// ReporterLabels are those of ScopeLabels that identify the process that reports
+	// the state of a backend, and not the lock: an observer has a job and a
+	// namespace of its own. A label that is not a scope label does no harm.
 	ReporterLabels []string `yaml:"reporterLabels"`
-	// HolderLabel tells replicas apart: instance, or pod on Kubernetes. Every
-	// series must have it: without it replicas merge and SplitBrain is blind.
+	// HolderLabel identifies a replica: instance, or pod on Kubernetes. Every series
+	// must have it; otherwise replicas merge and SplitBrain cannot fire.
 	HolderLabel string `yaml:"holderLabel"`
 	// Selector restricts the rules to matching series, as in job=~"a|b".
-	// Matchers on lock_name leave out series that carry no lock.
+	// Matchers on lock_name exclude series without a lock.
 	Selector string `yaml:"selector"`
-	// MetricPrefix begins the names of all metrics, where an exporter adds a
-	// prefix or a namespace: with shop_ they are shop_leader_active and so on.
+	// MetricPrefix is the prefix or namespace that an exporter adds to all metric
+	// names: with shop_, they are shop_leader_active and so on.
 	MetricPrefix string `yaml:"metricPrefix"`
 	// ScrapeInterval is the time between samples: of the scrape, or of the
-	// push on push pipelines. Rules for 15s to 60s are the same and hold for
-	// all of them.
+	// push on push pipelines. The rules are the same for all values from 15s to
+	// 60s.
 	ScrapeInterval model.Duration `yaml:"scrapeInterval"`
 	// Histograms is the form of histograms that rules read.
 	Histograms Histograms `yaml:"histograms"`
 	// Group is the rule group that the rules go into.
 	Group Group `yaml:"group"`
-	// Recording adds a group of recording rules, which dashboards of the same
-	// configuration read: cheaper than the series of each replica where locks
-	// are many.
+	// Recording adds a group of recording rules, which dashboards with the same
+	// configuration read. With many locks, this is cheaper than reading the series
+	// of each replica.
 	Recording bool `yaml:"recording"`
 	// SeverityLabel is the label that carries the severity.
 	SeverityLabel string `yaml:"severityLabel"`
 	// Labels and Annotations are added to every alert.
 	Labels      map[string]string `yaml:"labels"`
 	Annotations map[string]string `yaml:"annotations"`
-	// RunbookBaseURL is what /LeaderElection<Name>.md is appended to; empty:
-	// no runbook_url.
+	// RunbookBaseURL is the address to which /LeaderElection<Name>.md is appended;
+	// empty: no runbook_url.
 	RunbookBaseURL string `yaml:"runbookBaseURL"`
 	// DashboardBaseURL is Grafana's address; empty: no dashboard_url.
 	DashboardBaseURL string `yaml:"dashboardBaseURL"`
-	// DashboardUID is the overview dashboard's uid, to which alerts about the
-	// replicas of a job lead; empty: no links to panels.
+	// DashboardUID is the uid of the overview dashboard, to which alerts about a job
+	// link; empty: no links to its panels.
 	DashboardUID string `yaml:"dashboardUID"`
-	// LockDashboardUID is that of the dashboard of one lock, to which alerts
-	// about a lock lead; empty: no links to its panels.
+	// LockDashboardUID is the uid of the dashboard of one lock, to which alerts about
+	// a lock link; empty: no links to its panels.
 	LockDashboardUID string `yaml:"lockDashboardUID"`
-	// BackendsDashboardUID is that of the dashboard of what the backends say, to
-	// which alerts about that lead; empty: no links to its panels.
+	// BackendsDashboardUID is the uid of the dashboard of the backends, to which
+	// alerts about them link; empty: no links to its panels.
 	BackendsDashboardUID string `yaml:"backendsDashboardUID"`
-	// Alerts are the alerts' own knobs.
+	// Alerts has the settings of each alert.
 	Alerts Alerts `yaml:"alerts"`
 }
 
 // Group is a rule group.
 type Group struct {
 	Name string `yaml:"name"`
-	// Interval is the time between evaluations; 0: the server's own.
+	// Interval is the time between evaluations; 0 uses the server's default.
 	Interval model.Duration `yaml:"interval"`
 }
 
-// Alerts are the knobs of each alert, in the order of the rules file.
+// Alerts has the settings of each alert, in the order of the rules file.
 type Alerts struct {
 	NoAcquisition NoAcquisition `yaml:"noAcquisition"`
 	NoLeader      NoLeader      `yaml:"noLeader"`
@@ -119,8 +118,8 @@ type Histograms string
 const (
 	// Classic histograms are read by every server.
 	Classic Histograms = "classic"
-	// Native histograms are read by Prometheus since 2.40 and by no
-	// VictoriaMetrics, which refuses a file with their functions.
+	// Native histograms are supported by Prometheus since 2.40. VictoriaMetrics does
+	// not support them, and refuses a file with their functions.
 	Native Histograms = "native"
 	// Both reads classic histograms first.
 	Both Histograms = "both"
@@ -132,8 +131,8 @@ const (
 	warning  = "warning"
 )
 
-// Default returns the configuration that the generated files are made with:
-// scrape every 30 s, targets told apart by instance.
+// Default returns the configuration of the generated files: a scrape interval of
+// 30 s, and instance as the label of a replica.
 func Default() Config {
 	c := Config{
 		Source:           Leaderscope,
@@ -156,8 +155,8 @@ func Default() Config {
 	return c
 }
 
-// slowInterval is the time between evaluations of rules that look far back and page
-// no one.
+// slowInterval is the time between evaluations of rules that have a long lookback
+// and do not page.
 var slowInterval = minutes(2)
 
 func minutes(n int) model.Duration { return model.Duration(time.Duration(n) * time.Minute) }

@@ -13,12 +13,12 @@ import (
 // Flapping: leadership of a held lock changes hands too often.
 type Flapping struct {
 	Firing `yaml:",inline"`
-	// Window and Handovers judge a lock that moves several times in minutes. So
-	// many handovers are tolerated, or one more than replicas left or restarted
-	// in the window, whichever is more.
+	// Window and Handovers are for a lock that moves several times in minutes. The
+	// alert tolerates this many handovers, or one more than replicas left or
+	// restarted in the window, if that is more.
 	Window    model.Duration `yaml:"window" help:"lookback window for handovers"`
 	Handovers int            `yaml:"handovers" help:"handovers to tolerate in the window, or one more than replicas left or restarted in it"`
-	// Slow judges a lock that moves every few minutes all day.
+	// Slow is for a lock that moves every few minutes all day.
 	Slow SlowFlapping `yaml:"slow" help:"A second, long window for a lock that moves every few minutes all day."`
 }
 
@@ -27,8 +27,8 @@ type SlowFlapping struct {
 	Firing    `yaml:",inline"`
 	Window    model.Duration `yaml:"window" help:"lookback window for handovers"`
 	Handovers int            `yaml:"handovers" help:"handovers to tolerate in the window, or one more than replicas left or restarted in it"`
-	// Interval is the time between evaluations, which read the samples of all
-	// of the window; 0: that of the group.
+	// Interval is the time between evaluations, each of which reads all samples of the
+	// window; 0 uses that of the group.
 	Interval model.Duration `yaml:"interval" help:"time between evaluations, in a group of its own; 0s uses that of the group"`
 }
 
@@ -58,9 +58,9 @@ func (k *Flapping) validate(c check) {
 
 func (k *Flapping) rules(b builder) []draft {
 	s := b.scope
-	// Replicas that came and went within the window are a crash loop, not a
-	// rollout: no more are tolerated than are there at once (C29), and none where
-	// none is there (D2).
+	// Replicas that came and left within the window are a crash loop, not a rollout:
+	// at most as many are tolerated as run at the same time (C29), and none if no
+	// replica runs (D2).
 	present := query.Op(query.By("count", s.Labels, s.ByHolder("max", s.Metric(catalog.Acquired, single))), "or",
 		query.Op("0", "*", s.By("max", query.Over("last_over_time", s.Metric(catalog.LastAcquired, single), k.Window.String()))))
 	bounded := s.By("min", query.Op(part("left", k.left(b, k.Window.String())), "or", part("present", present)))
@@ -77,19 +77,18 @@ func (k *Flapping) rules(b builder) []draft {
 func (k *Flapping) handovers(b builder) query.Expr {
 	s, window := b.scope, k.Window.String()
 	grown := part("grown", query.Op(query.Over("increase", s.Metric(catalog.Acquired, single), window), ">", "0"))
-	// A pod that wins before its first sample is born at 1, and its increase
-	// is 0: a crash loop under fresh names would count nothing (C29). A replica
-	// that won in the window counts at least once, whatever a process first seen
-	// with 500 wins says (D4). The larger part counts, not the sum: some
-	// engines count the first sample from zero by themselves (C42).
+	// If a pod wins before its first sample, its counter starts at 1 and its increase
+	// is 0, so a crash loop with new names would count nothing (C29). Therefore a
+	// replica that won in the window counts at least once, but a process that starts
+	// with 500 wins counts only once (D4). The maximum of both parts counts, not the
+	// sum: some engines count the first sample from zero (C42).
 	won := part("won", query.Call("clamp",
 		query.Op(query.Over("max_over_time", s.Metric(catalog.LastAcquired, single), window), ">", b.ago(k.Window)), "1", "1"))
 	return s.By("sum", s.ByHolder("max", query.Op(grown, "or", won)))
 }
 
-// left counts the replicas of a lock that left in a window, or restarted in
-// place: each may have moved the leader once (C28, D8, D12). It is 0 where all
-// of them stayed.
+// left counts the replicas of a lock that left in a window, or restarted in place:
+// each may have moved the leader once (C28, D8, D12). It is 0 if all stayed.
 func (k *Flapping) left(b builder, window string) query.Expr {
 	s, acquired := b.scope, b.scope.Metric(catalog.Acquired, single)
 	restarts := s.ByHolder("max", query.Over("resets", acquired, window))
@@ -100,8 +99,9 @@ func (k *Flapping) left(b builder, window string) query.Expr {
 func (k *Flapping) draft(b builder, f Firing, moves, left query.Expr, handovers int, window model.Duration) draft {
 	tolerated := query.Call("clamp_min", query.Op(left, "+", events(1)), events(handovers))
 	expr := query.Op(moves, ">", tolerated)
-	// Every run of a run-style lock is an acquisition (D6, C14). Asked of the
-	// window: a lone replica in a crash loop is mostly not there (D10).
+	// Every run under a lock for single runs is an acquisition (D6, C14). The rule
+	// reads the whole window, because a single replica in a crash loop is absent most
+	// of the time (D10).
 	expr = b.scope.Of(expr, query.Over("last_over_time", b.scope.HoldInfo(single), k.Window.String()))
 	return draft{
 		firing: f, expr: expr,

@@ -201,7 +201,7 @@ func TestAForeignSourceThatCannotWorkIsRefused(t *testing.T) {
 	}{
 		"an unknown source":     {func(c *Config) { c.Source = "etcd" }, `source: "etcd" is not a known source; use leaderscope, client-go or kube-state-metrics`},
 		"no time":               {func(c *Config) { c.KubeStateMetrics.StaleAfter = 0 }, "kubeStateMetrics.staleAfter: 0s is not a positive duration; use one that is longer than every lease, such as 90s"},
-		"recording of a source": {func(c *Config) { c.Source, c.Recording = ClientGo, true }, "recording: there is nothing to record of the series of client-go; use recording: false"},
+		"recording of a source": {func(c *Config) { c.Source, c.Recording = ClientGo, true }, "recording: source client-go has no recording rules; use recording: false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := Default()

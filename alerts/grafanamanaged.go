@@ -17,34 +17,34 @@ import (
 	"github.com/leaderscope/leaderscope/alerts/internal/grafana"
 )
 
-// GrafanaManaged says how Grafana evaluates the rules itself.
+// GrafanaManaged has the settings for rules that Grafana evaluates itself.
 type GrafanaManaged struct {
 	// DatasourceUID is the uid of the Prometheus data source in Grafana.
 	DatasourceUID string `yaml:"datasourceUID"`
 	// OrgID is the organisation; 1 is the first.
 	OrgID int64 `yaml:"orgID"`
-	// Folder shows the rules. It is made when it is missing.
+	// Folder is the folder of the rules. Grafana creates it if it does not exist.
 	Folder string `yaml:"folder"`
 	// Interval is the time between evaluations, in steps of ten seconds.
 	Interval model.Duration `yaml:"interval"`
-	// UIDPrefix begins the uids of the rules. A second set of rules needs its
-	// own.
+	// UIDPrefix is the prefix of the rules' uids. A second set of rules needs a
+	// prefix of its own.
 	UIDPrefix string `yaml:"uidPrefix"`
 }
 
-// DefaultGrafanaManaged goes with [Default].
+// DefaultGrafanaManaged returns the settings that go with [Default].
 func DefaultGrafanaManaged() GrafanaManaged {
 	return GrafanaManaged{DatasourceUID: "prometheus", OrgID: 1, Folder: "Leader election", Interval: minutes(1), UIDPrefix: "leaderscope"}
 }
 
-// maxRuleUID is Grafana's limit.
+// maxRuleUID is Grafana's limit for the length of a uid.
 const maxRuleUID = 40
 
 var datasourceUID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`)
 
 var uidPart = regexp.MustCompile(`^[a-z0-9_-]+$`)
 
-// Validate reports every setting that cannot work, as [*KeyError] joined by
+// Validate reports every invalid setting, as [*KeyError] joined with
 // [errors.Join].
 func (g GrafanaManaged) Validate() error {
 	longest := maxRuleUID - len("-RedactionKeyMismatch-warning")
@@ -58,12 +58,11 @@ func (g GrafanaManaged) Validate() error {
 }
 
 // GrafanaAlerting returns the enabled rules as a file of Grafana's alerting
-// provisioning, for those who let Grafana evaluate: it belongs into
-// provisioning/alerting. What a text looks up while it is made, such as the
-// replicas, is left out: Grafana's templates cannot ask. So are recording
-// rules. The error is that of
-// [Config.Validate] or of [GrafanaManaged.Validate], or names an annotation of
-// one's own that Grafana could not fill in.
+// provisioning, for Grafana-managed rules: it belongs in provisioning/alerting.
+// Grafana's templates cannot run queries, so the parts of texts that come from
+// queries, such as the list of replicas, are left out, and so are recording rules.
+// The error is that of [Config.Validate] or of [GrafanaManaged.Validate], or names a
+// custom annotation that Grafana cannot render.
 func GrafanaAlerting(c Config, g GrafanaManaged) ([]byte, error) {
 	if err := g.Validate(); err != nil {
 		return nil, err
@@ -99,8 +98,8 @@ func GrafanaAlerting(c Config, g GrafanaManaged) ([]byte, error) {
 	return slices.Insert(file, first, []byte(withoutRecordings)...), nil
 }
 
-// grafanaTexts reports the annotations of one's own that Grafana could not
-// fill in, as [*KeyError] joined by [errors.Join].
+// grafanaTexts reports the custom annotations that Grafana cannot render, as
+// [*KeyError] joined with [errors.Join].
 func (c Config) grafanaTexts() error {
 	v := &validation{config: c}
 	for _, name := range sortedKeys(c.Annotations) {
@@ -110,11 +109,11 @@ func (c Config) grafanaTexts() error {
 	return errors.Join(v.errs...)
 }
 
-// grafanaStep is what intervals of Grafana are multiples of.
+// grafanaStep is the unit of intervals in Grafana.
 const grafanaStep = model.Duration(10 * time.Second)
 
-// interval is the time between evaluations: one's own, or a longer one of the
-// rules in whole steps of Grafana.
+// interval is the time between evaluations: the configured one, or the longer one of
+// the rules, rounded to steps of Grafana.
 func (g GrafanaManaged) interval(rules []Rule) model.Duration {
 	longest := g.Interval
 	for _, r := range rules {
@@ -124,9 +123,9 @@ func (g GrafanaManaged) interval(rules []Rule) model.Duration {
 	return longest
 }
 
-// rule is one rule as Grafana keeps it. The rule is true where the query has a
-// result, whatever its value, so no data is the healthy case. Grafana wants
-// titles to differ within a folder.
+// rule converts a rule to Grafana's format. The condition is that the query has a
+// result with any value, so no data is the healthy case. Titles must differ within
+// a folder.
 func (g GrafanaManaged) rule(r Rule, several bool) (grafana.Rule, error) {
 	data, err := grafana.Data(g.DatasourceUID, r.Expr)
 	if err != nil {
@@ -142,7 +141,7 @@ func (g GrafanaManaged) rule(r Rule, several bool) (grafana.Rule, error) {
 	if several {
 		out.Title += " (" + grafana.Literally(strings.TrimSpace(r.Severity+" "+r.Variant)) + ")"
 	}
-	// The backend is asked for by a template, which Grafana does not expand in
+	// The label backend is a template with a query, which Grafana does not expand in
 	// labels.
 	out.Labels = maps.Clone(r.Labels)
 	delete(out.Labels, backendLabel)
@@ -159,7 +158,7 @@ func (g GrafanaManaged) rule(r Rule, several bool) (grafana.Rule, error) {
 
 var noUIDPart = regexp.MustCompile(`[^a-z0-9]+`)
 
-// uid stays the same while the rule is the same, so that its history does.
+// uid is stable for the same rule, so that Grafana keeps its history.
 func (g GrafanaManaged) uid(r Rule) string {
 	name := g.UIDPrefix + "-" + noUIDPart.ReplaceAllString(strings.ToLower(strings.TrimPrefix(r.Name, Prefix)+"-"+r.Severity+"-"+r.Variant), "-")
 	return strings.Trim(name[:min(len(name), maxRuleUID)], "-")

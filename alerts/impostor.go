@@ -14,9 +14,9 @@ import (
 // holder.
 type Impostor struct {
 	Firing `yaml:",inline"`
-	// Lookback is how long ago the backend may have named a candidate by the
-	// label that the candidate has for itself: proof that the two views spell
-	// holders in one way.
+	// Lookback is the window in which the backend must have named a candidate with the
+	// label that the candidate exports: that proves that both label holders in the
+	// same way.
 	Lookback model.Duration `yaml:"lookback" help:"lookback window in which process and backend must once have agreed on the label of a holder"`
 }
 
@@ -48,8 +48,8 @@ func (k *Impostor) rules(b builder) []draft {
 	}}
 }
 
-// namedNow tells whom the backend names. An observer has another job, so the
-// lock is looked up by what tells locks apart for any reporter.
+// namedNow lists the holders that the backend names. An observer has another job, so
+// the query uses only the labels that identify the lock for any reporter.
 func (b builder) namedNow() string {
 	return b.withQuery(b.scope.AnyReporter(), "topk(5, max by ("+query.HolderLabel+") (%s))", b.scope.Metric(catalog.BackendHolderInfo),
 		" The backend names:"+holders)

@@ -12,27 +12,27 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// Routing is the example of a route. Its receivers are those of the reader's
-// own configuration.
+// Routing has the settings of the example route. Its receivers must exist in the
+// user's own configuration.
 type Routing struct {
-	// Receiver takes every alert that does not page.
+	// Receiver gets every alert that does not page.
 	Receiver string `yaml:"receiver"`
-	// PageReceiver takes those that do.
+	// PageReceiver gets the alerts that page.
 	PageReceiver string `yaml:"pageReceiver"`
-	// PageSeverity is the severity that pages, and that mutes what it
-	// explains.
+	// PageSeverity is the severity that pages. An alert with it mutes the alerts that
+	// it explains.
 	PageSeverity string `yaml:"pageSeverity"`
 }
 
-// DefaultRouting goes with [Default].
+// DefaultRouting returns the settings that go with [Default].
 func DefaultRouting() Routing {
 	return Routing{Receiver: "leader-election", PageReceiver: "leader-election-page", PageSeverity: critical}
 }
 
-// Alertmanager returns the inhibition rules that go with the alerts and an
-// example of a route, as a configuration that Alertmanager loads: one page per
-// cause, and no warning beside its page. Rules whose alerts are switched off
-// are left out. The error is that of [Config.Validate].
+// Alertmanager returns the inhibition rules for the alerts and an example route, as
+// a configuration that Alertmanager loads: one page per cause, and no warning in
+// addition to its page. Rules of disabled alerts are left out. The error is that of
+// [Config.Validate].
 func Alertmanager(c Config, r Routing) ([]byte, error) {
 	rules, err := Rules(c)
 	if err != nil {
@@ -72,44 +72,45 @@ type muter struct {
 type cause struct {
 	alert string
 	mutes []string
-	// paging: it mutes only while it pages itself, or a page would be lost.
+	// paging: the alert mutes others only while it pages itself; otherwise a page
+	// would be lost.
 	paging bool
-	// acrossLocks: it speaks of a whole job.
+	// acrossLocks: the alert is about a whole job.
 	acrossLocks bool
-	// sparesPages: it mutes what does not page.
+	// sparesPages: the alert mutes only alerts that do not page.
 	sparesPages bool
-	// anyReporter: what it mutes may be reported by an observer, which has a job
-	// and a namespace of its own.
+	// anyReporter: an observer with a job and a namespace of its own may report the
+	// muted alerts.
 	anyReporter bool
-	// ofBackend: it mutes what is said of its backend.
+	// ofBackend: the alert mutes alerts about its backend.
 	ofBackend bool
 }
 
-// causes are in the order in which a reader would look for them.
+// causes lists the alerts that mute others, the most general first.
 var causes = []cause{
-	// Nobody can lead while the backend cannot be asked: one page, of the backend.
+	// While the backend fails, no replica can lead: one page, for the backend.
 	{alert: "BackendErrors", paging: true, mutes: []string{"NoLeader", "NoAcquisition", "RenewalFailures", "JobOverdue", "AttemptStuck"}},
-	// Where no replica leads, nothing is acquired, no job runs, and a standby would
-	// not help.
+	// If no replica leads, no attempt wins, no job runs, and a standby would not
+	// help.
 	{alert: "NoLeader", paging: true, mutes: []string{"NoAcquisition", "JobOverdue", "NoStandby"}},
-	// The backend's view of the same.
+	// The same problem, as the backend reports it.
 	{alert: "BackendErrors", paging: true, anyReporter: true, mutes: []string{"Vacant"}},
 	{alert: "BackendErrors", paging: true, ofBackend: true, mutes: []string{"ObserverBlind"}},
 	{alert: "NoLeader", paging: true, anyReporter: true, mutes: []string{"Vacant"}},
-	// The one that says who should stop.
+	// Impostor says which process to stop.
 	{alert: "Impostor", paging: true, mutes: []string{"SplitBrain", "Overlap"}},
-	// Two leaders that were paged about overlap too.
+	// Two leaders for which SplitBrain fires overlap as well.
 	{alert: "SplitBrain", paging: true, mutes: []string{"Overlap"}},
-	// Where no attempt wins, no job runs.
+	// If no attempt wins, no job runs.
 	{alert: "NoAcquisition", mutes: []string{"JobOverdue"}},
 	// Past the lease is worse than near it.
 	{alert: "LeaseExceeded", mutes: []string{"NearLease", "LowHeadroom"}},
-	// A job of which nothing is known has no locks either.
+	// A job without metrics has no metrics of locks either.
 	{alert: "MetricsAbsent", acrossLocks: true, mutes: []string{"LockVanished", "ScrapeFailing", "JobOverdue", "ObserverBlind"}},
-	// A standby that cannot be scraped may be there.
+	// A standby that cannot be scraped may still run.
 	{alert: "ScrapeFailing", acrossLocks: true, mutes: []string{"LockVanished", "NoStandby"}},
-	// The leader may be on a target that is down: while that explains the
-	// absence, the scrape is the matter.
+	// The leader may be on a target that is down: while that explains the absence,
+	// the scrape is the cause.
 	{alert: "ScrapeFailing", acrossLocks: true, sparesPages: true, mutes: []string{"NoLeader"}},
 }
 
@@ -129,7 +130,7 @@ func (m muter) lesser() []alertmanager.InhibitRule {
 	return out
 }
 
-// explained mutes the alerts that another explains.
+// explained mutes alerts that another alert explains.
 func (m muter) explained() []alertmanager.InhibitRule {
 	var out []alertmanager.InhibitRule
 	for _, c := range causes {
@@ -163,10 +164,11 @@ func (m muter) explained() []alertmanager.InhibitRule {
 	return out
 }
 
-// where are the labels of a job.
+// where returns the labels of a job.
 func (m muter) where() []string { return notLock(m.ScopeLabels) }
 
-// wherever are the labels that an observer shares with what it observes.
+// wherever returns the labels that an observer shares with the locks that it
+// observes.
 func (m muter) wherever() []string {
 	return query.Scope{Labels: m.ScopeLabels, Reporter: m.ReporterLabels}.AnyReporter()
 }
@@ -181,8 +183,8 @@ func (m muter) severity(values ...string) string {
 
 func called(names ...string) string { return alertmanager.Matcher(labels.AlertName, names...) }
 
-// route groups what belongs to one service, and what one backend causes, so
-// that a dead backend is one notification however many services it takes along.
+// route groups alerts by service, and backend errors by backend, so that the failure
+// of a backend is one notification for all services.
 func (m muter) route(r Routing) alertmanager.Route {
 	page := alertmanager.Route{Receiver: r.PageReceiver, Matchers: []string{m.severity(m.page)}, GroupWait: "10s"}
 	backend := alertmanager.Route{
@@ -205,8 +207,7 @@ func (m muter) route(r Routing) alertmanager.Route {
 	}
 }
 
-// byBackend groups the alerts of one backend, whichever jobs and namespaces
-// meet it.
+// byBackend groups the alerts of one backend across jobs and namespaces.
 func (m muter) byBackend() []string {
 	return append([]string{labels.AlertName, backendLabel}, notLock(m.wherever())...)
 }

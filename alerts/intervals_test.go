@@ -31,7 +31,7 @@ var differing = map[string]string{
 }
 
 // The committed rules are for targets that are scraped every 15 to 60 s: what
-// happens in a scenario of half a minute causes the same alerts, whatever the
+// happens in a scenario of half a minute causes the same alerts for any
 // interval.
 func TestScenariosCauseTheSameAlertsFrom15To60Seconds(t *testing.T) {
 	rules := rulesOf(t, Default())

@@ -12,7 +12,7 @@ import (
 	"github.com/leaderscope/leaderscope/internal/promeval"
 )
 
-// Whatever the series are, a rule is evaluated: no join finds two partners,
+// Rules can be evaluated with any series: no join finds two partners,
 // and no two results become one alert. Replicas disagree about mode, family
 // and limits, two servers see the same target, and targets have labels that
 // rules might use for themselves.

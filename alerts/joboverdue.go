@@ -15,16 +15,15 @@ import (
 // JobOverdue: a lock with a declared interval was not acquired in time.
 type JobOverdue struct {
 	Firing `yaml:",inline"`
-	// Intervals may pass since the last acquisition.
+	// Intervals is how many declared intervals may pass after the last acquisition.
 	Intervals float64 `yaml:"intervals" help:"declared intervals that may pass since the last acquisition"`
-	// Grace is added to that: for the time until a scrape, and for clocks
-	// that differ.
-	Grace model.Duration `yaml:"grace" help:"added to that, for the time until a scrape and for clocks that differ"`
+	// Grace is added to that, for the time until a scrape and for clock skew.
+	Grace model.Duration `yaml:"grace" help:"added to that, for the time until a scrape and for clock skew"`
 	// Lookback bounds the search for acquisitions by replicas that are gone.
-	// Only intervals well below it can be judged across a rollout.
+	// Only intervals well below it are covered across a rollout.
 	Lookback model.Duration `yaml:"lookback" help:"how far back acquisitions are searched; must exceed intervals times the longest declared interval"`
-	// Interval is the time between evaluations, which read the samples of all
-	// of the lookback; 0: that of the group.
+	// Interval is the time between evaluations, each of which reads all samples of the
+	// lookback; 0 uses that of the group.
 	Interval model.Duration `yaml:"interval" help:"time between evaluations, in a group of its own; 0s uses that of the group"`
 }
 
@@ -57,20 +56,20 @@ func (k *JobOverdue) rules(b builder) []draft {
 	s := b.scope
 	acquired := s.Metric(catalog.LastAcquired, single)
 
-	// The newest acquisition, of replicas that are gone too (J6).
+	// The newest acquisition, including those of replicas that are gone (J6).
 	waited := query.Op(query.Call("time"), "-", s.By("max", query.Over("max_over_time", acquired, k.Lookback.String())))
 	due := k.due(b)
-	// A replica that has won and lives says by itself how long ago that was,
-	// whatever Prometheus has seen (C31). A job whose processes are gone
-	// altogether owes it too: they are shorter than its interval, or dead (J15).
+	// A running replica that has won exports when that was, independent of what
+	// Prometheus has stored (C31). A job without any running process is overdue as
+	// well: its processes live shorter than its interval, or are dead (J15).
 	gone := query.Op(due, "unless "+query.On(s.TargetLabels()), b.exporting())
 	attested := query.Op(s.By("max", acquired), "or", gone)
 	expr := query.Op(query.Op(waited, ">", due), "and", attested)
-	// Otherwise the lock must have been declared all the while: a service that
-	// was switched off owes nothing for that time (J4), and a job that never
-	// ran owes from its start (J3).
+	// Otherwise the lock must have been declared for the whole time: a service that
+	// was stopped is not overdue for that time (J4), and a job that never ran is
+	// overdue from its start (J3).
 	expr = query.Op(expr, "or", query.Op(k.declaredSince(b), "unless", query.Op(waited, "<=", due)))
-	// A lock that is held is acquired once and for all (J8).
+	// A held lock is acquired only once (J8).
 	expr = s.Without(expr, s.HoldInfo(single))
 
 	return []draft{draft{
@@ -83,17 +82,18 @@ func (k *JobOverdue) rules(b builder) []draft {
 	}.every("", k.Interval)}
 }
 
-// due is after what time a job is overdue, of processes that are gone too.
+// due is the time after which a job is overdue, including jobs whose processes are
+// gone.
 func (k *JobOverdue) due(b builder) query.Expr {
 	interval := b.scope.Metric(catalog.ExpectedInterval, single)
 	longest := b.scope.By("max", query.Over("last_over_time", interval, k.Lookback.String()))
 	return query.Op(query.Op(query.Number(k.Intervals), "*", longest), "+", seconds(k.Grace))
 }
 
-// declaredSince is how long locks have been declared at least, where that is
-// long enough to be overdue. Each lock is looked at once: at the first of a
-// ladder of times that is longer than it is given. A rollout that leaves a
-// short gap does not restart the wait (J13).
+// declaredSince is the least time for which locks have been declared, if that is
+// long enough to be overdue. Each lock is checked at one time only: the first of a
+// ladder of times that exceeds its due time. A short gap during a rollout does not
+// restart the wait (J13).
 func (k *JobOverdue) declaredSince(b builder) query.Expr {
 	s, interval := b.scope, b.scope.Metric(catalog.ExpectedInterval, single)
 	window := query.Expr(b.gap().String())

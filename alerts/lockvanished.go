@@ -10,13 +10,13 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// LockVanished: a lock that was led, or was declared to run, has no series any
-// more, while its job has.
+// LockVanished: a lock that was held, or has a declared interval, no longer has
+// series, while its job still has.
 type LockVanished struct {
 	Firing `yaml:",inline"`
-	// Lookback bounds how long a lock is missed.
+	// Lookback is how long the alert fires for a lock that is gone.
 	Lookback model.Duration `yaml:"lookback" help:"how long the alert fires for a lock that is gone"`
-	// Interval is the time between evaluations; 0: that of the group.
+	// Interval is the time between evaluations; 0 uses that of the group.
 	Interval model.Duration `yaml:"interval" help:"time between evaluations, in a group of its own; 0s uses that of the group"`
 }
 
@@ -41,16 +41,16 @@ func (k *LockVanished) rules(b builder) []draft {
 	s, lookback := b.scope, k.Lookback.String()
 	active := s.Metric(catalog.Active, single)
 
-	// A lock that a service counts on: one that was led when it was last seen,
-	// and not released before (V3), or one that is declared to run. Of any
-	// other lock nothing says that it was not retired. The last words of each
-	// replica say whether it held; whether a replica that died long before the
-	// lock did was the last to hold it, a coarse look back does (V6).
+	// The alert covers locks that were held when they were last scraped, and not
+	// released before (V3), and locks with a declared interval. Any other lock may
+	// have been retired. The last sample of each replica says whether it held the
+	// lock. A coarse subquery finds out whether a replica that died long before the
+	// lock vanished was its last holder (V6).
 	led := s.By("group", query.Op(query.Over("last_over_time", active, lookback), ">", "0"))
 	led = query.Op(led, "unless", query.Op(query.OverSteps("last_over_time", s.By("max", active), lookback, b.coarse(k.Lookback)), "==", "0"))
 	declared := s.By("group", query.Over("last_over_time", s.Metric(catalog.ExpectedInterval, single), lookback))
 	expr := s.Without(query.Op(led, "or", declared), active)
-	// A job that is gone altogether is for MetricsAbsent (B4).
+	// If the whole job is gone, MetricsAbsent fires (B4).
 	expr = query.Op(expr, "and "+query.On(s.TargetLabels()), b.exporting())
 
 	return []draft{draft{

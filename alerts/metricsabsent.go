@@ -10,9 +10,9 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// MetricsAbsent: no replica exports anything about leader election.
+// MetricsAbsent: no replica exports leader election metrics.
 type MetricsAbsent struct {
-	// Critical fires where the job led a held lock when it was last seen.
+	// Critical fires if the job held a lock when it was last scraped.
 	Critical Absence `yaml:"critical" help:"Fires for a job that held a lock when it was last scraped."`
 	// Warning fires for every job.
 	Warning Absence `yaml:"warning" help:"Fires for every job, and if no job exports leader election metrics."`
@@ -21,7 +21,7 @@ type MetricsAbsent struct {
 // Absence is one severity of MetricsAbsent.
 type Absence struct {
 	Firing `yaml:",inline"`
-	// Lookback bounds how long a job that had metrics is missed.
+	// Lookback is how long the alert fires for a job that had metrics.
 	Lookback model.Duration `yaml:"lookback" help:"how long the alert fires for a job that is gone"`
 }
 
@@ -47,9 +47,8 @@ func (k *MetricsAbsent) validate(c check) {
 	c.distinct("warning", k.Critical.Firing, k.Warning.Firing)
 }
 
-// longLived is how many samples of a replica make its job one that is missed.
-// The processes of a job that runs now and then have fewer (M7); such a job is
-// for JobOverdue.
+// longLived is how many samples a replica must have before the alert covers its job.
+// Short-lived processes have fewer (M7); JobOverdue covers their jobs.
 const longLived = 10
 
 func (k *MetricsAbsent) rules(b builder) []draft {
@@ -58,11 +57,11 @@ func (k *MetricsAbsent) rules(b builder) []draft {
 
 	seen := query.Op(query.By("max", targets, query.Over("count_over_time", active, k.Warning.Lookback.String())), ">", query.Number(longLived))
 	missed := query.Op(seen, "unless", there)
-	// Nothing tells a job that never had metrics from one that is not there:
-	// that is known only if there is none at all (M2).
+	// A job that never had metrics looks the same as no job: its absence is known only
+	// if no job has metrics (M2).
 	missed = query.Op(missed, "or on ()", query.Call("absent", active))
 
-	// Whether a leadership was held, the series of each replica say last.
+	// The last samples of each replica say whether it held a lock.
 	within := k.Critical.Lookback.String()
 	led := query.By("group", targets, s.Of(query.Op(query.Over("last_over_time", active, within), ">", "0"), query.Over("last_over_time", s.HoldInfo(), within)))
 

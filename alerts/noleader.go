@@ -13,24 +13,24 @@ import (
 
 // NoLeader: a lock that is meant to be held has no holder.
 type NoLeader struct {
-	// Margin is added to the last known lease end: until then the absence is
-	// explained. It covers clocks that differ and delays of the backend.
+	// Margin is added to the last known end of the lease: until then, the lease
+	// explains the absence. It covers clock skew and delays of the backend.
 	Margin model.Duration `yaml:"margin" help:"time that a failover may take after the last known end of a lease"`
-	// DownFor is how long the absence is excused after the last sample of a
-	// holder that vanished, unless a replica meets backend errors.
+	// DownFor is how long after the last sample of a holder that disappeared its
+	// disappearance explains the absence, unless a replica meets backend errors.
 	DownFor model.Duration `yaml:"downFor" help:"how long a holder that disappeared is assumed to be alive, unless a replica meets backend errors"`
-	// RefusedFor replaces DownFor where the target of the holder is down, and
-	// another replica campaigns and is told that the lock is held.
+	// RefusedFor replaces DownFor if the target of the holder is down, and another
+	// replica campaigns and is told by the backend that the lock is held.
 	RefusedFor model.Duration `yaml:"refusedFor" help:"the same if the holder's target is down, and the backend tells another replica that the lock is held"`
 	// Lookback bounds the search for the last lease end: it must be longer than
 	// the longest lease.
 	Lookback model.Duration `yaml:"lookback" help:"how far back the last end of a lease is searched; must exceed the longest lease"`
-	// Interval is the time between evaluations of the warning; 0: that of the
+	// Interval is the time between evaluations of the warning; 0 uses that of the
 	// group.
 	Interval model.Duration `yaml:"interval" help:"time between evaluations of the warning, in a group of its own; 0s uses that of the group"`
-	// Critical fires where nothing explains the absence.
+	// Critical fires if nothing explains the absence.
 	Critical Firing `yaml:"critical" help:"Fires when neither the last lease nor a holder whose target is down explains the absence."`
-	// Warning fires where a lease or a holder that is down explains it.
+	// Warning fires if a lease, or a holder whose target is down, explains it.
 	Warning Firing `yaml:"warning" help:"Fires when one of the two explains the absence."`
 }
 
@@ -94,52 +94,52 @@ func (k *NoLeader) sameLock(b builder) string {
 	return query.On(same)
 }
 
-// leaderless keeps held locks that no replica leads; a lock around single runs
-// is free most of the time (B7). Nor may another job of the scope lead: a canary
-// with a job label of its own need not, and of blue and green one does (B14).
-// A lock that came up a moment ago may be won before the next sample (B49). Only
-// here are labels that several locks share left out: the rest is joined to it.
+// leaderless keeps held locks that no replica leads. A lock around single runs is
+// free most of the time (B7). If another job of the scope leads, the lock has a
+// leader: of blue and green, or of a canary and its stable release, only one leads
+// (B14). A lock that appeared a moment ago may be won before the next sample (B49).
+// Labels that several locks share are excluded only here: the rest is joined to it.
 func (k *NoLeader) leaderless(b builder, same string) query.Expr {
 	s, active := b.scope, b.scope.Metric(catalog.Active)
 	known := s.Of(s.HoldInfo(single), query.Offset(active, b.fresh().String()))
 	return query.Op(known, "unless "+same, s.Of(s.HoldInfo(), query.Op(active, ">", "0")))
 }
 
-// explained keeps locks whose last holder vanished while it held, where
-// something says of that replica that the absence is in order. No other target
-// counts (B9, B15), nor a holder that gave the lock back before it left (B18),
-// nor one after which another replica won (B19).
+// explained keeps locks whose last holder disappeared while it held the lock, if
+// something explains the absence of that replica. Other targets do not count (B9,
+// B15), nor does a holder that released the lock before it left (B18), nor one
+// after which another replica won (B19).
 func (k *NoLeader) explained(b builder) query.Expr {
 	s, lookback := b.scope, k.Lookback.String()
 	onHolder, won, active := query.On(s.HolderLabels()), s.Metric(catalog.LastAcquired), s.Metric(catalog.Active)
 
-	// Of a lock without a leader, a replica whose last word is that it holds is
-	// gone. So is one that restarted in place: it reads 0, and no term of its
-	// present life has ended (B46).
+	// If a lock has no leader, a replica whose last sample says that it holds the lock
+	// is gone. So is a replica that restarted in place: it exports 0, and no term has
+	// ended since its restart (B46).
 	gone := query.Op(k.held(b, k.Lookback), "or", query.Op(query.Op(active, "==", "0"), "unless "+onHolder, s.Metric(catalog.LastEnded)))
 	gone = query.Op(gone, "and "+onHolder, query.Op(k.leased(b), "or", k.refused(b)))
 	followed := query.Op(query.Over("last_over_time", won, lookback), "< "+query.On(s.Labels)+" group_left ()", s.By("max", won))
 	gone = query.Op(gone, "unless "+onHolder, followed)
-	// Where the backend says that the lock is free, nothing explains it (B41).
+	// If the backend reports the lock as free, nothing explains the absence (B41).
 	return s.Without(query.Op(gone, "or", k.passing(b)), query.Op(s.Metric(catalog.BackendHeld), "==", "0"))
 }
 
-// held keeps replicas whose last sample within a time says that they hold.
+// held keeps replicas whose last sample within a window says that they hold.
 func (k *NoLeader) held(b builder, within model.Duration) query.Expr {
 	return query.Op(query.Over("last_over_time", b.scope.Metric(catalog.Active), within.String()), ">", "0")
 }
 
-// passing keeps holders that vanished, or whose term ended, a moment ago: the
-// next leader may not have been sampled yet (B50), and they may be back. Backend
-// errors say that it is no ordinary handover (B45).
+// passing keeps holders that disappeared, or whose term ended, a moment ago: the
+// next leader may not have been sampled yet (B50), and the holders may return.
+// Backend errors show that it is not an ordinary handover (B45).
 func (k *NoLeader) passing(b builder) query.Expr {
 	ended := query.Op(b.scope.Metric(catalog.LastEnded), ">", b.ago(b.fresh()))
 	return b.scope.Without(query.Op(k.held(b, k.DownFor), "or", ended), k.failing(b))
 }
 
-// witnessed keeps locks of which the backend names a live holder that is one of
-// the candidates: it leads, and cannot be scraped (B40). The lock of a stranger
-// is not led (B42).
+// witnessed keeps locks for which the backend names a live holder that is one of
+// the candidates: it leads but cannot be scraped (B40). A lock that another process
+// holds has no leader (B42).
 func (k *NoLeader) witnessed(b builder) query.Expr {
 	s := b.scope
 	candidates := query.Over("last_over_time", s.Metric(catalog.IdentityInfo), k.Lookback.String())
@@ -147,8 +147,8 @@ func (k *NoLeader) witnessed(b builder) query.Expr {
 	return query.Op(query.Op(s.Metric(catalog.BackendHolderInfo), "==", "1"), "and "+query.On(append(slices.Clone(s.Labels), holder.Name())), candidates)
 }
 
-// leased keeps leases that need not have ended yet: no other replica can win
-// before (C44).
+// leased keeps leases that may still be valid: no other replica can win before they
+// end (C44).
 func (k *NoLeader) leased(b builder) query.Expr {
 	return query.Op(k.leaseEnd(b), ">", b.ago(k.Margin))
 }
@@ -157,11 +157,11 @@ func (k *NoLeader) leaseEnd(b builder) query.Expr {
 	return query.Over("last_over_time", b.scope.Metric(catalog.LeaseExpiry), k.Lookback.String())
 }
 
-// refused keeps holders of locks for which another replica waits, or is told
-// that they are held, and none meets an error: a lock that is free would be
-// won. The word counts for holders that cannot be scraped, which may lead (B44),
-// and for leases that were renewed after the last sample, which may lack a third
-// of the lease and the time between two samples (B51).
+// refused keeps holders of locks for which another replica waits, or is told that
+// the lock is held, and no replica meets an error: a free lock would be won. This
+// counts for holders that cannot be scraped, which may lead (B44), and for leases
+// that were renewed after the last sample, whose known end may be a third of the
+// lease and the time between two samples too early (B51).
 func (k *NoLeader) refused(b builder) query.Expr {
 	s, replica := b.scope, append(b.scope.TargetLabels(), b.scope.Holder)
 	down := query.Op(query.By("max", replica, s.Up()), "==", "0")
@@ -176,12 +176,12 @@ func (k *NoLeader) refused(b builder) query.Expr {
 	return s.Without(s.Of(query.Op(unseen, "or", renewed), campaigns), k.failing(b))
 }
 
-// failing keeps replicas whose attempts met backend errors lately.
+// failing keeps replicas whose attempts recently met backend errors.
 func (k *NoLeader) failing(b builder) query.Expr {
 	reason, _ := catalog.NotAcquired.Label("reason")
 	failed := b.scope.Metric(catalog.NotAcquired, query.Equal(reason.Name(), catalog.BackendError.String()))
 	return query.Op(query.Over("increase", failed, lately), ">", "0")
 }
 
-// lately is how long what attempts were told is remembered.
+// lately is the lookback window for the results of attempts.
 const lately = "3m"

@@ -16,7 +16,7 @@ type NoStandby struct {
 	Firing `yaml:",inline"`
 	// Lookback is how long ago there may have been more candidates.
 	Lookback model.Duration `yaml:"lookback" help:"how long candidates that are gone are missed"`
-	// Interval is the time between evaluations; 0: that of the group.
+	// Interval is the time between evaluations; 0 uses that of the group.
 	Interval model.Duration `yaml:"interval" help:"time between evaluations, in a group of its own; 0s uses that of the group"`
 }
 

@@ -10,10 +10,10 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// ObserverBlind: the backend's view is stale, or the observer is gone.
+// ObserverBlind: the state of the locks on a backend is unknown.
 type ObserverBlind struct {
 	Firing `yaml:",inline"`
-	// Lookback bounds how long an observer that is gone is missed.
+	// Lookback is how long the alert fires for an observer that is gone.
 	Lookback model.Duration `yaml:"lookback" help:"how long the alert fires for an observer that is gone"`
 }
 
@@ -36,8 +36,8 @@ func (k *ObserverBlind) rules(b builder) []draft {
 	backends := append(s.TargetLabels(), backendLabel)
 
 	blind := query.Op(query.By("max", backends, up), "==", "0")
-	// A witness stops to look when it leads, or no longer campaigns (Y5): of a
-	// job that campaigns MetricsAbsent and ScrapeFailing speak.
+	// A standby stops reading the record when it leads, or no longer campaigns (Y5).
+	// For jobs that campaign, MetricsAbsent and ScrapeFailing fire.
 	campaigned := query.Over("last_over_time", s.Metric(catalog.Active), lookback)
 	watched := query.Op(query.Over("last_over_time", up, lookback), "unless "+query.On(append(s.TargetLabels(), s.Holder)), campaigned)
 	gone := query.Op(query.By("group", backends, watched), "unless "+query.On(backends), up)

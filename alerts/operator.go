@@ -44,7 +44,7 @@ func Mimir(c Config, namespace string) ([]byte, error) {
 	}{namespace, groups})
 }
 
-// groups are those of the file that [YAML] makes, whatever is in it.
+// groups returns all groups of the file that [YAML] returns.
 func groups(c Config) (rulefmt.RuleGroups, error) {
 	var file rulefmt.RuleGroups
 	data, err := YAML(c)

@@ -11,15 +11,15 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// Overlap: two terms of a lock overlapped, by the times that their replicas
-// export. It is over when it is seen, however short it was.
+// Overlap: two terms of a lock overlapped, according to the times that their
+// replicas export. The overlap is over when the alert fires, even if it was short.
 type Overlap struct {
 	Firing `yaml:",inline"`
-	// Tolerance is how much of an overlap is left to clocks that differ.
+	// Tolerance is the overlap that clock skew may explain.
 	Tolerance model.Duration `yaml:"tolerance" help:"overlap to tolerate; at least the clock skew between replicas"`
-	// Window is how long after its end an overlap is looked for.
+	// Window is how long after its end an overlap is detected.
 	Window model.Duration `yaml:"window" help:"lookback window for terms that ended"`
-	// Interval is the time between evaluations; 0: that of the group.
+	// Interval is the time between evaluations; 0 uses that of the group.
 	Interval model.Duration `yaml:"interval" help:"time between evaluations, in a group of its own; 0s uses that of the group"`
 }
 
@@ -51,15 +51,15 @@ func (k *Overlap) rules(b builder) []draft {
 	ended := s.Handover(k.Window.String(), single).Ended
 	recent := query.Op(h.Ended, ">", b.ago(k.Window))
 
-	// A loser began before the last winner, and ended after it had won: its
-	// value is the time from that win to that end. Both are the replicas' own
-	// words, so that no scrape need have seen two leaders (Q1). It counts while
-	// the winner leads: one that stopped before is a guest (Q17).
+	// A loser began before the last winner, and ended after the winner had won; its
+	// value is the time from that win to that end. The replicas export both times, so
+	// no scrape needs to have shown two leaders (Q1). It counts while the winner
+	// leads: a winner that stopped before did not replace the loser (Q17).
 	late := query.Op(h.Compared(ended, "-", h.LastWin), ">", seconds(k.Tolerance))
 	guestsEnd := s.By("max", query.Op(query.Op(h.Ended, "and", h.Winner()), "and", query.Op(h.Ended, ">", h.Won)))
 	loser := query.Op(query.Op(query.Op(late, "and", h.Losers()), "and", recent), "unless", h.Compared(h.Ended, ">", guestsEnd))
-	// The last winner may be the one that stopped, and the other led on (Q4):
-	// what that one says of itself later shows that it never stopped.
+	// The last winner may be the one that stopped while the other continued to lead
+	// (Q4): later renewals or scrapes of the other show that it never stopped.
 	whole := query.Op(query.Op(ended, "-", h.Won), ">", seconds(k.Tolerance))
 	guest := query.Op(query.Op(whole, "and", h.Winner()), "and", recent)
 	before := func(proof query.Expr) query.Expr {
@@ -68,7 +68,7 @@ func (k *Overlap) rules(b builder) []draft {
 	}
 	outlasted := query.Op(before(h.Ended), "or", query.Op(before(k.renewed(b)), "or", before(k.scraped(b))))
 	expr := query.Op(loser, "or", query.Op(guest, "and", outlasted))
-	// Group electors lead side by side (Q6).
+	// Group electors have several leaders on purpose (Q6).
 	several := query.Op(s.By("max", s.Metric(catalog.MaxLeaders)), ">", "1")
 
 	return []draft{draft{
@@ -80,15 +80,15 @@ func (k *Overlap) rules(b builder) []draft {
 	}.every("", k.Interval)}
 }
 
-// renewed is when replicas that lead sent their last renewal. On push
-// pipelines it does not grow with what a collector repeats (Q8).
+// renewed is when replicas that lead sent their last renewal. On push pipelines it
+// does not change when a collector repeats samples (Q8).
 func (k *Overlap) renewed(b builder) query.Expr {
 	s := b.scope
 	return s.ByHolder("max", query.Op(s.Metric(catalog.LeaseExpiry), "-", s.Metric(catalog.LeaseDuration)))
 }
 
-// scraped is when replicas that lead were asked last, where it was the replica
-// that was asked. It stands in for renewals that are hours apart, or hidden.
+// scraped is when replicas that lead were last scraped, if they are scraped
+// directly. It replaces renewals that are hours apart, or hidden.
 func (k *Overlap) scraped(b builder) query.Expr {
 	s, active := b.scope, b.scope.Metric(catalog.Active)
 	leads := query.Op(query.Call("timestamp", active), "and", query.Op(active, ">", "0"))

@@ -10,8 +10,7 @@ import (
 
 // Recording is one recording rule, ready for any file format.
 type Recording struct {
-	// Name is level:metric:operations. Where the operations look back in time,
-	// their window is part of it.
+	// Name is level:metric:operations, with the window of operations that have one.
 	Name string
 	// Expr is PromQL, printed by Prometheus' own printer. It reads the series of
 	// the replicas, or recordings that come before it.
@@ -43,10 +42,10 @@ func Recordings(c Config) ([]Recording, error) {
 	return all, nil
 }
 
-// rateScrapes is how many scrapes the window of a recorded rate holds.
+// rateScrapes is the window of a recorded rate, in scrapes.
 const rateScrapes = 4
 
-// facts are what is recorded, with the limits of the alerts.
+// facts returns what is recorded, with the thresholds of the alerts.
 func (c Config) facts() (query.Facts, error) {
 	scope, err := c.scope()
 	e := c.Alerts.BackendErrors
@@ -57,7 +56,7 @@ func (c Config) facts() (query.Facts, error) {
 	}}, err
 }
 
-// recordingGroup is a group of its own: alerts do not wait for it.
+// recordingGroup returns a separate group, so that alerts do not wait for it.
 func recordingGroup(c Config) (*rulefmt.RuleGroup, error) {
 	recordings, err := Recordings(c)
 	if err != nil || len(recordings) == 0 {
@@ -70,7 +69,7 @@ func recordingGroup(c Config) (*rulefmt.RuleGroup, error) {
 	return group, nil
 }
 
-// withoutRecordings heads a file that cannot carry recording rules although
-// the dashboards read what they record.
+// withoutRecordings is the header of a file that cannot contain recording rules
+// although the dashboards read them.
 const withoutRecordings = "# The recording rules that the dashboards read are not in this file: Grafana does not evaluate them into\n" +
 	"# Prometheus. Load them from the file of the format prometheus, prometheusrule or mimir.\n"

@@ -200,7 +200,7 @@ func ofWindow(fact func(query.Facts, string) query.Expr) func(query.Facts) query
 	}
 }
 
-// Whatever happens to a lock, what is recorded of it is what its replicas say.
+// In all scenarios, recorded series have the values of the series of the replicas.
 func TestWhatIsRecordedIsWhatTheReplicasSay(t *testing.T) {
 	c := recordingConfig()
 	direct, err := c.facts()
@@ -265,7 +265,7 @@ func TestValidateRefusesRecordingsThatWouldNotWork(t *testing.T) {
 		"series that come and go": {func(c *Config) {
 			c.Group.Interval, c.Alerts.BackendErrors.Recent, c.Alerts.RenewalFailures.Recent = minutes(3), minutes(10), minutes(10)
 		},
-			"group.interval: 3m is too long for recorded series, which would come and go; use at most 2m30s, or recording: false"},
+			"group.interval: 3m is too long for recorded series, which would have gaps; use at most 2m30s, or recording: false"},
 		"a selector that recorded series cannot heed": {func(c *Config) { c.Selector = `env="prod"` },
 			"recording: the selector matches on env, which recorded series have only if it is among the scope labels cluster, namespace, job, lock_name; add it there, or use recording: false"},
 		"a window of an alert that is off": {func(c *Config) { c.Alerts.NearLease = NearLease{} },

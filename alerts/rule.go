@@ -1,7 +1,7 @@
-// Package alerts holds the Prometheus alerting rules of leaderscope: their
-// knobs, their expressions and texts, and the scenarios that prove when each
-// fires and when it stays silent. Each alert is a file: see the interface
-// alert. Expressions come from the catalogue through internal/query.
+// Package alerts has the Prometheus alerting rules of leaderscope: their settings,
+// expressions and texts, and tests with scenarios that prove when each alert fires
+// and when it stays silent. Each alert is a file: see the interface alert.
+// Expressions come from the catalogue through internal/query.
 package alerts
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// Prefix begins the name of every alert.
+// Prefix is the prefix of all alert names.
 const Prefix = "LeaderElection"
 
 // Rule is one alerting rule, ready for any file format.
@@ -27,8 +27,8 @@ type Rule struct {
 	// severities share it.
 	Name     string
 	Severity string
-	// Variant tells two rules of one name and severity apart; mostly empty. It
-	// is the value of the label variant.
+	// Variant distinguishes two rules with one name and severity; usually empty. It is
+	// the value of the label variant.
 	Variant string
 	// Expr is PromQL that every server since 2.42 understands, printed by
 	// Prometheus' own printer.
@@ -147,7 +147,7 @@ func encode(format string, file any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// builder gives an alert its knobs and its scope.
+// builder has the settings and the scope of an alert.
 type builder struct {
 	Config
 	scope query.Scope
@@ -167,14 +167,14 @@ type draft struct {
 	ownBackend bool
 }
 
-// every gives a rule an interval of its own, and tells it apart.
+// every sets a variant and an interval of its own.
 func (d draft) every(variant string, interval model.Duration) draft {
 	d.variant, d.interval = variant, interval
 	return d
 }
 
-// variantLabel tells apart rules of one name and severity, whose alerts
-// Prometheus could not.
+// variantLabel distinguishes rules with one name and severity, whose alerts would
+// otherwise be identical.
 const variantLabel = "variant"
 
 // backendLabel names the backend of a lock, so that routing can group by it.

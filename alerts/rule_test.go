@@ -115,7 +115,7 @@ func keepsOnly(matchers []*labels.Matcher, one string, others ...string) bool {
 	return kept(one) && !slices.ContainsFunc(others, kept)
 }
 
-// ofJobs are the alerts that ask about a job, whatever its locks.
+// ofJobs are the alerts about a job, independent of its locks.
 var ofJobs = []string{"MetricsAbsent", "LockVanished", "ScrapeFailing", "LabelOverflow", "JobOverdue", "ObserverBlind"}
 
 // presence are the alerts that ask whether a counter is there.

@@ -13,7 +13,7 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// scope is what the rules look at and group by.
+// scope returns what the rules read and group by.
 func (c Config) scope() (query.Scope, error) {
 	matchers, err := parseSelector(c.Selector)
 	if err != nil {
@@ -47,11 +47,11 @@ func parseSelector(s string) ([]query.Matcher, error) {
 	var out []query.Matcher
 	for _, m := range parsed {
 		if m.Name == model.MetricNameLabel || seriesLabels()[m.Name] {
-			return nil, fmt.Errorf("selector: %s matches on %s, which not every series has; use labels of the targets, or %s", s, m.Name, catalog.LockName.Name())
+			return nil, fmt.Errorf("selector: %s matches on %s, which some series lack; use labels of the targets, or %s", s, m.Name, catalog.LockName.Name())
 		}
 		// It becomes part of templates, and of Helm charts.
 		if strings.Contains(m.Value, "{{") || strings.Contains(m.Value, "}}") {
-			return nil, fmt.Errorf("selector: %s has double braces, which templates of alerts would take for their own; write them as [{][{]", m)
+			return nil, fmt.Errorf("selector: %s contains double braces, which alert templates would expand; write them as [{][{]", m)
 		}
 		out = append(out, query.Matcher{Label: m.Name, Op: m.Type.String(), Value: m.Value})
 	}

@@ -13,11 +13,10 @@ import (
 // SplitBrain: more leaders than the elector allows.
 type SplitBrain struct {
 	Firing `yaml:",inline"`
-	// Tolerance is how much is left to clocks that differ where two leaders are
-	// proven by times.
+	// Tolerance is the clock skew to tolerate when times prove two leaders.
 	Tolerance model.Duration `yaml:"tolerance" help:"how long after a win another replica must still lead to prove two leaders; at least the clock skew between replicas"`
-	// Window is how long a replica must claim the lock in every sample before
-	// it counts, where nothing proves that two lead.
+	// Window is how long a replica must claim the lock in every sample before it
+	// counts, if no times prove two leaders.
 	Window model.Duration `yaml:"window" help:"without that proof, a replica counts as leader once every sample of this time claims the lock"`
 }
 
@@ -43,7 +42,7 @@ func (k *SplitBrain) validate(c check) {
 
 func (k *SplitBrain) rules(b builder) []draft {
 	s, active := b.scope, b.scope.Metric(catalog.Active, single)
-	// Group electors allow several leaders; where nothing says so it is one (S16).
+	// Group electors allow several leaders; the default is one (S16).
 	allowed := query.Op(s.By("max", s.Metric(catalog.MaxLeaders)), "or", s.By("group", s.Metric(catalog.Active)))
 	// One claim per replica: the maximum by holder merges duplicates (S4).
 	more := func(claims query.Expr) query.Expr {
@@ -60,13 +59,13 @@ func (k *SplitBrain) rules(b builder) []draft {
 	}}
 }
 
-// proven keeps samples that were taken after the last win of the lock: replicas
-// that all lead in such a sample lead at once (S22), however short a time. Two
-// scrapes that straddle a handover show no such thing (S23). Push pipelines
-// repeat what a dead leader said with fresh timestamps, so that only replicas
-// count that are scraped themselves (S25). Where a collector is scraped in the
-// place of a dead leader, the end of its lease has passed when it is sampled
-// (S28); a leader whose clock is that far behind is not proven, and lasts.
+// proven keeps samples that were taken after the last win of the lock: replicas that
+// all lead in such samples lead at the same time (S22), even if only briefly. Two
+// scrapes before and after a handover do not show that (S23). Push pipelines repeat
+// the samples of a dead leader with new timestamps, so only replicas count that are
+// scraped themselves (S25). If a collector is scraped instead of a dead leader, the
+// end of the lease has passed at the sample (S28). A leader whose clock is that far
+// behind is not proven, but is found by lasting.
 func (k *SplitBrain) proven(b builder) query.Expr {
 	s, replica := b.scope, append(b.scope.TargetLabels(), b.scope.Holder)
 	lastWin := query.Op(s.By("max", s.Metric(catalog.LastAcquired)), "+", seconds(k.Tolerance))
@@ -76,15 +75,15 @@ func (k *SplitBrain) proven(b builder) query.Expr {
 	return query.Op(scraped, "unless "+query.On(s.HolderLabels()), query.Op(expiry, "<", query.Call("timestamp", expiry)))
 }
 
-// lasting keeps replicas that have claimed the lock in every sample since the
-// window began: two scrapes that straddle a handover (S2), or the last words of
-// a dead leader (S5), are no second leader.
+// lasting keeps replicas that have claimed the lock in every sample of the window:
+// two scrapes before and after a handover (S2), or the last samples of a dead leader
+// (S5), are not a second leader.
 func (k *SplitBrain) lasting(b builder) query.Expr {
 	s, active, window := b.scope, b.scope.Metric(catalog.Active), k.Window.String()
 	whole := query.Op(query.Op(query.Over("min_over_time", active, window), ">", "0"), "and", query.Op(query.Offset(active, window), ">", "0"))
-	// A collector goes on handing out what a dead leader pushed, with fresh
-	// timestamps. Its lease end has passed and has stopped moving (C35); the
-	// one of a live leader whose clock is behind moves on (S13, S15).
+	// A collector continues to export what a dead leader pushed, with new timestamps.
+	// Its lease end has passed and no longer moves (C35); the lease end of a live
+	// leader with a slow clock still moves (S13, S15).
 	expiry := s.Metric(catalog.LeaseExpiry)
 	stopped := query.Op(expiry, "==", query.Offset(expiry, window))
 	return query.Op(whole, "unless "+query.On(s.HolderLabels()), query.Op(stopped, "<", query.Call("time")))

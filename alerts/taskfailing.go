@@ -18,7 +18,7 @@ type TaskFailing struct {
 	MinFailures int `yaml:"minFailures" help:"minimum number of failures in the window"`
 	// Share of runs, from 0 to 1, above which the alert fires.
 	Share float64 `yaml:"share" help:"share of runs, 0 to 1, above which it fires; 0 fires on every failure"`
-	// Interval is the time between evaluations; 0: that of the group.
+	// Interval is the time between evaluations; 0 uses that of the group.
 	Interval model.Duration `yaml:"interval" help:"time between evaluations, in a group of its own; 0s uses that of the group"`
 }
 
@@ -50,16 +50,16 @@ func (k *TaskFailing) rules(b builder) []draft {
 	}
 	grown := part("grown", some("increase"))
 	// A short-lived process that fails before its first sample has no increase
-	// (C27). If all that it ever did failed, and it acquired the lock in the
-	// window, at least one failure is of the window.
+	// (C27). If all its runs failed, and it acquired the lock in the window, at least
+	// one failure is in the window.
 	all := query.Op(some("last_over_time"), ">=", s.ByHolder("sum", query.Op(query.Over("last_over_time", acquired, window), ">", "0")))
 	lately := s.ByHolder("max", query.Op(query.Over("max_over_time", s.Metric(catalog.LastAcquired), window), ">", b.ago(k.Window)))
 	born := part("born", query.Call("clamp_max", query.Op(all, "and", lately), "1"))
 	failed := s.By("sum", s.ByHolder("max", query.Op(grown, "or", born)))
-	// Failures of a job that runs all the time are tolerated up to a share of
-	// its runs; of a rare one each is worth a look. A run is an acquisition, or
-	// more than one body ran in a term; the histogram of a process begins with
-	// its first run, the counter before it (T13).
+	// A job that runs frequently may fail up to a share of its runs; for a rare job,
+	// each failure counts. Runs are acquisitions, or bodies if several run in a term;
+	// the histogram of a process starts with its first run, the counter before it
+	// (T13).
 	runs := s.By("sum", s.ByHolder("max", query.Op(part("terms", query.Op(query.Over("increase", acquired, window), ">", "0")), "or",
 		part("bodies", query.Op(s.Observed(catalog.ExecutionDuration, window), ">", "0")))))
 	// A process that is sampled once has no increase (T14).

@@ -208,8 +208,8 @@ func TestAFleetOfSixtyReplicasIsWithinTheLimitOfPromtool(t *testing.T) {
 	}
 }
 
-// Whatever window is accepted, no rule asks more often for it: a year would be
-// minutes of work in the format promtool, and too many samples everywhere.
+// For any accepted window, no rule uses more steps: a year would take minutes in the
+// format promtool, and too many samples everywhere.
 func TestNoWindowMakesASubqueryOfManySteps(t *testing.T) {
 	c := Default()
 	year := minutes(365 * 24 * 60)

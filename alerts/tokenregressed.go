@@ -32,7 +32,7 @@ func (k *TokenRegressed) validate(c check) { c.windowed(k.Window, k.Firing) }
 
 func (k *TokenRegressed) rules(b builder) []draft {
 	s, window := b.scope, k.Window.String()
-	// Tokens of different locks below one label say nothing together (K4).
+	// Tokens of different locks under one label cannot be compared (K4).
 	regressions, token := s.Metric(catalog.FencingTokenRegressions, single), s.Metric(catalog.FencingToken, single)
 
 	// The counter begins with the first token. A process that restarts in

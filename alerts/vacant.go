@@ -12,13 +12,13 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// Vacant: the backend has named no live holder of a lock that is meant to be
-// held. Nothing is needed of the processes that campaign for it.
+// Vacant: the backend has named no live holder of a lock that is meant to be held.
+// The processes that campaign for it need not be instrumented.
 type Vacant struct {
 	Firing `yaml:",inline"`
-	// Backends are the ones whose locks are held for as long as their program
-	// runs, as an anchored regular expression. A lock on another backend is
-	// judged where instrumented candidates say that they hold it.
+	// Backends matches the backends whose locks are held for as long as their program
+	// runs, as an anchored regular expression. On other backends, the alert covers
+	// locks that instrumented candidates declare as held.
 	Backends string `yaml:"backends" help:"regular expression of backends whose locks are always meant to be held"`
 	// Lookback is how long ago a lock without a holder may have been held.
 	Lookback model.Duration `yaml:"lookback" help:"how long the alert fires for a lock without a holder; after that, the lock counts as retired"`
@@ -44,15 +44,15 @@ func (k *Vacant) validate(c check) {
 	c.require(k.For >= c.config.sample(), "for", "%s is shorter than the time between two samples, %s, so a handover that one sample shows would page; use at least %s", k.For, c.config.sample(), c.config.sample())
 	_, err := regexp.Compile("^(?:" + k.Backends + ")$")
 	c.require(err == nil, "backends", "%q is not a valid regular expression (%v); write it as in kubernetes|etcd", k.Backends, err)
-	c.require(!strings.Contains(k.Backends, "{{"), "backends", "%q has double braces, which templates of alerts would take for their own; write them as [{][{]", k.Backends)
+	c.require(!strings.Contains(k.Backends, "{{"), "backends", "%q contains double braces, which alert templates would expand; write them as [{][{]", k.Backends)
 }
 
 func (k *Vacant) rules(b builder) []draft {
 	s := b.scope
 	onLock := query.On(s.BackendLabels())
 
-	// A record that was free from the first look on is of a program that is gone
-	// (X6). Another reporter may be behind (X4).
+	// A record that never had a holder belongs to a program that is gone (X6).
+	// Another reporter may have older data (X4).
 	free := query.Op(s.Free(single), "and "+onLock, s.HeldWithin(k.Lookback.String(), single))
 	// A lock around single runs is free most of the time (X7, X8).
 	mode, _ := catalog.ElectorInfo.Label("mode")
@@ -71,7 +71,7 @@ func (k *Vacant) rules(b builder) []draft {
 	}}
 }
 
-// lastHolders lists whom the backend named.
+// lastHolders lists the holders that the backend named.
 func (b builder) lastHolders(lookback model.Duration) string {
 	return b.withQuery(b.ScopeLabels, "topk(5, max by ("+query.HolderLabel+") (last_over_time(%s["+lookback.String()+"])))", b.scope.Metric(catalog.BackendHolderInfo),
 		" Holders within the last "+lookback.String()+":"+holders)
@@ -80,7 +80,7 @@ func (b builder) lastHolders(lookback model.Duration) string {
 // holders lists the holders of a result by name.
 const holders = "{{ range sortByLabel \"" + query.HolderLabel + "\" . }} {{ label \"" + query.HolderLabel + "\" . }}{{ end }}."
 
-// reporters lists who exports the view.
+// reporters lists the processes that report the state of the backend.
 func (b builder) reporters() string {
 	return b.replicas("Reported by", "max by ("+b.HolderLabel+") (%s)", b.scope.Metric(catalog.BackendHeld))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
-// KeyError is a knob that is wrong.
+// KeyError is an invalid setting.
 type KeyError struct {
 	// Key is its path, as in alerts.noLeader.lookback.
 	Key string
@@ -24,9 +24,9 @@ type KeyError struct {
 
 func (e *KeyError) Error() string { return e.Key + ": " + e.Problem }
 
-// Validate reports every knob that is wrong, one line each that begins with
-// its key; the lines are of type [*KeyError], joined as by [errors.Join]. It
-// refuses combinations with which an alert could never fire.
+// Validate reports every invalid setting on a line that starts with its key; the
+// lines are of type [*KeyError], joined with [errors.Join]. It also refuses
+// combinations with which an alert could never fire.
 func (c Config) Validate() error {
 	v := &validation{config: c}
 	v.source()
@@ -52,20 +52,20 @@ func (v *validation) require(ok bool, key, format string, args ...any) {
 	}
 }
 
-// reported says whether a key is known to be wrong.
+// reported says whether an error of a key has been reported.
 func (v *validation) reported(key string) bool {
 	return slices.ContainsFunc(v.errs, func(err error) bool { return strings.HasPrefix(err.Error(), key+": ") })
 }
 
-// longestSample is half of the time after which Prometheus takes a series for
-// gone: a sample that is missed once must not tear holes.
+// longestSample is half of the time after which Prometheus treats a series as gone:
+// one missed sample must not interrupt a series.
 const longestSample = model.Duration(150 * time.Second)
 
 func (v *validation) source() {
 	c := v.config
 	v.require(slices.Contains(Sources(), c.Source), "source", "%q is not a known source; use %s, %s or %s", c.Source, Leaderscope, ClientGo, KubeStateMetrics)
 	v.require(c.KubeStateMetrics.StaleAfter > 0, "kubeStateMetrics.staleAfter", "%s is not a positive duration; use one that is longer than every lease, such as 90s", c.KubeStateMetrics.StaleAfter)
-	v.require(!c.Source.Foreign() || !c.Recording, "recording", "there is nothing to record of the series of %s; use recording: false", c.Source)
+	v.require(!c.Source.Foreign() || !c.Recording, "recording", "source %s has no recording rules; use recording: false", c.Source)
 }
 
 func (v *validation) scope() {
@@ -76,7 +76,7 @@ func (v *validation) scope() {
 		v.require(!seriesLabels()[l], "scopeLabels", "%s is a label of some of the metrics only; use labels of the targets", l)
 		v.require(!slices.Contains(c.ScopeLabels[:i], l), "scopeLabels", "%s is listed twice; remove one", l)
 	}
-	v.require(!slices.Contains(c.ReporterLabels, lock), "reporterLabels", "%s have %s, which tells which lock it is; remove it", list(c.ReporterLabels), lock)
+	v.require(!slices.Contains(c.ReporterLabels, lock), "reporterLabels", "%s contain %s, which identifies the lock; remove it", list(c.ReporterLabels), lock)
 	for _, l := range c.ReporterLabels {
 		v.require(validLabel(l), "reporterLabels", "%q is not a valid label name; use letters, digits and _", l)
 	}
@@ -119,7 +119,7 @@ func (v *validation) texts() {
 	for _, l := range sortedKeys(c.Labels) {
 		v.require(validLabel(l), "labels."+l, "%q is not a valid label name; use letters, digits and _", l)
 		v.require(!slices.Contains(append(reserved, c.SeverityLabel), l), "labels."+l, "%s is a label that the alert already has; use another name", l)
-		v.require(!strings.Contains(c.Labels[l], "{{"), "labels."+l, "%q is a template; the identity of an alert must not change, put it under annotations", c.Labels[l])
+		v.require(!strings.Contains(c.Labels[l], "{{"), "labels."+l, "%q is a template, which would change the identity of an alert; use an annotation instead", c.Labels[l])
 	}
 	ours := []string{"summary", "description", "runbook_url", "dashboard_url", "__dashboardUid__", "__panelId__"}
 	for _, a := range sortedKeys(c.Annotations) {
@@ -142,20 +142,20 @@ func (v *validation) links() {
 	}
 }
 
-// recording refuses intervals at which recorded series would come and go.
+// recording refuses intervals at which recorded series would have gaps.
 func (v *validation) recording() {
 	c := v.config
 	if !c.Recording {
 		return
 	}
 	v.require(c.Group.Interval <= longestSample, "group.interval",
-		"%s is too long for recorded series, which would come and go; use at most %s, or recording: false", c.Group.Interval, longestSample)
+		"%s is too long for recorded series, which would have gaps; use at most %s, or recording: false", c.Group.Interval, longestSample)
 	for key, window := range map[string]model.Duration{"backendErrors": c.Alerts.BackendErrors.Window, "nearLease": c.Alerts.NearLease.Window} {
 		v.require(window >= 2*c.ScrapeInterval, "alerts."+key+".window", "%s holds fewer than two samples at scrapeInterval %s; use at least %s, or recording: false", window, c.ScrapeInterval, 2*c.ScrapeInterval)
 	}
 }
 
-// check validates the knobs of one alert, below its key.
+// check validates the settings of one alert, below its key.
 type check struct {
 	*validation
 	prefix string
@@ -177,7 +177,7 @@ func (c check) key(key string) string {
 	return c.prefix + "." + key
 }
 
-// firing checks one severity; the key is empty where the alert has only one.
+// firing checks one severity; the key is empty if the alert has only one.
 func (c check) firing(key string, f Firing) {
 	if !f.Enabled {
 		return
@@ -198,7 +198,7 @@ func (c check) windowed(window model.Duration, f Firing) {
 	c.evaluated("window", window, f.Enabled)
 }
 
-// holdsSamples refuses windows in which increase has nothing to compare.
+// holdsSamples refuses windows with fewer than two samples, which increase needs.
 func (c check) holdsSamples(key string, window model.Duration, enabled bool) {
 	c.require(!enabled || window >= 2*c.slowest(), key, "%s holds fewer than two samples %s apart, so the alert could never fire; use at least %s", window, c.slowest(), 2*c.slowest())
 	c.evaluated(key, window, enabled)
@@ -215,7 +215,7 @@ func (c check) evaluated(key string, window model.Duration, enabled bool) {
 		"%s is longer than half of %s, which is %s, so events could come and go between two evaluations; use at most %s", every, c.key(key), window, half(window))
 }
 
-// holdFits refuses a hold that one burst of events cannot outlast.
+// holdFits refuses a for that is longer than one burst of events stays visible.
 func (c check) holdFits(key string, window model.Duration, f Firing) {
 	if key != "" {
 		c = c.below(key)
@@ -223,17 +223,17 @@ func (c check) holdFits(key string, window model.Duration, f Firing) {
 	c.require(!f.Enabled || 2*f.For <= window, "for", "%s is longer than half of the window of %s, so events would leave the window before the alert fires; use at most %s", f.For, window, half(window))
 }
 
-// missed checks an alert about something that was there within a lookback.
+// missed checks an alert about something that existed within a lookback.
 func (c check) missed(lookback model.Duration, f Firing) {
 	c.firing("", f)
 	c.require(!f.Enabled || lookback >= f.For+2*c.slowest(), "lookback",
-		"%s is not longer than for, which is %s, and two samples, so what is missed would be forgotten before the alert fires; use at least %s", lookback, f.For, f.For+2*c.slowest())
+		"%s is not longer than for, which is %s, and two samples, so the lookback would end before the alert fires; use at least %s", lookback, f.For, f.For+2*c.slowest())
 }
 
 // interval checks how often a rule with a long window is evaluated.
 func (c check) interval(interval, window model.Duration, enabled bool) {
 	c.require(!enabled || interval >= 0, "interval", "%s is negative; use 0s for that of the group", interval)
-	c.require(!enabled || 2*interval <= window, "interval", "%s is longer than half of the %s that are looked back; use at most %s", interval, window, half(window))
+	c.require(!enabled || 2*interval <= window, "interval", "%s is longer than half of the lookback of %s; use at most %s", interval, window, half(window))
 }
 
 // share refuses shares that cannot be exceeded.
@@ -241,7 +241,7 @@ func (c check) share(key, of string, share float64, enabled bool) {
 	c.require(!enabled || share >= 0 && share < 1, key, "%v is not a share that %s can exceed; use 0 to 0.99", share, of)
 }
 
-// distinct refuses two rules whose alerts could not be told apart.
+// distinct refuses two rules with identical alerts.
 func (c check) distinct(key string, critical, warning Firing) {
 	c.require(!critical.Enabled || !warning.Enabled || critical.Severity != warning.Severity, key+".severity",
 		"%s is the severity of critical too, so the two rules would have identical alerts; use another severity, or disable one rule", warning.Severity)

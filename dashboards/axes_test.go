@@ -114,7 +114,7 @@ func TestTheReplicaVariableIsThereWhereItActs(t *testing.T) {
 	})
 }
 
-// A cell without a value is a dash, whatever the table says while it is empty.
+// A cell without a value is a dash, independent of the text of an empty table.
 func TestACellOfATableIsNotTheTextOfAnEmptyOne(t *testing.T) {
 	eachBoard(t, func(t *testing.T, _ string, _ Config, out []byte) {
 		tables := 0

@@ -22,8 +22,9 @@ func watchedLock(lock string, values map[string]string) (all []promeval.Series) 
 	return all
 }
 
-// observed is a cluster as an observer sees it: a is held and renewed 5 s ago,
-// b lost its holder at sample 30 and c has none for ever; d cannot be seen.
+// observed is a cluster as an observer exports it: a is held and was renewed 5 s
+// ago, b lost its holder at sample 30, c never has one, and the state of d is
+// unknown.
 func observed() []promeval.Series {
 	all := []promeval.Series{
 		{Selector: `leader_backend_up{job="observer",instance="o1",backend="kubernetes"}`, Values: "1x40"},

@@ -26,8 +26,8 @@ func datasource() common.DataSourceRef {
 	return common.DataSourceRef{Type: cog.ToPtr("prometheus"), Uid: cog.ToPtr("${" + datasourceVariable + "}")}
 }
 
-// about is what every panel has to say, whatever its kind. The finishing pass
-// refuses a panel that leaves a text out.
+// about has the texts that every kind of panel needs. The finishing pass refuses a
+// panel that lacks one.
 type about struct {
 	id    uint32
 	title string

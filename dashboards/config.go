@@ -64,7 +64,7 @@ type Config struct {
 	// where job is not in the scope.
 	Legend string `yaml:"legend"`
 	// Aliases adds a column to the table of locks, with the aliases that the
-	// rules of gen-dashboards aliases record. Whoever sees the table reads them.
+	// rules of gen-dashboards aliases record. All users of the table can read them.
 	Aliases bool `yaml:"aliases"`
 	// Folder is the folder of Grafana that the dashboards are shown in; empty
 	// for the top one.

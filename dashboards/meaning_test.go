@@ -143,7 +143,7 @@ func TestHeadlinesShowZeroAsZeroAndMissingAsMissing(t *testing.T) {
 	}
 }
 
-// Each lock has one tile and one row, whatever replicas say about it.
+// Each lock has one tile and one row, even if replicas disagree about it.
 func TestEachLockIsThereOnce(t *testing.T) {
 	locks := []lock{
 		{name: "a", mode: "hold", active: [2]string{on, off}},

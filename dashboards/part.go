@@ -43,7 +43,7 @@ func part(n int, order, things string) string {
 	return fmt.Sprintf("the %d %s of {{%s}} %s", n, order, ofLabel, things)
 }
 
-// wordless shows nothing for a value, whatever else the panel says of values.
+// wordless shows no text for a value, independent of the mappings of the panel.
 func wordless(value int) []dashboard.DynamicConfigValue {
 	return []dashboard.DynamicConfigValue{fixed(grey), property("mappings", []dashboard.ValueMapping{words(says{value, " ", unseen})})}
 }

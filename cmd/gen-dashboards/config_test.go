@@ -125,7 +125,7 @@ func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 		"an interval beyond what the server sees": {"scope:\n  scrapeInterval: 10m\n",
 			`f:2:3: scope.scrapeInterval: 10m is too long: a series ends for Prometheus 5m after its last sample, so one missed scrape would end it; use at most 2m30s`},
 		"a selector that smuggles a template": {"scope:\n  selector: job=\"{{x}}\"\n",
-			"f:2:3: scope.selector: job=\"{{x}}\" has double braces, which templates of alerts would take for their own; write them as [{][{]"},
+			"f:2:3: scope.selector: job=\"{{x}}\" contains double braces, which alert templates would expand; write them as [{][{]"},
 		"several at once": {"scope:\n  histograms: new\n  metricPrefix: 1-\nalerts:\n  taskFailing:\n    share: 2\n    minFailures: 0\n",
 			`f:2:3: scope.histograms: "new" is not a known form of histograms; use classic, native or both` + "\n" +
 				`f:3:3: scope.metricPrefix: "1-" begins no metric name; use letters, digits and _, as in shop_` + "\n" +

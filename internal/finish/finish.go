@@ -219,9 +219,8 @@ func text(s *string) string {
 	return *s
 }
 
-// Canonical is JSON with sorted keys, < and > readable, and a newline at the
-// end. The SDK's own encoders escape them whatever the outer encoder is told,
-// hence the second pass.
+// Canonical returns JSON with sorted keys, unescaped < and >, and a newline at the
+// end. The SDK's own encoders always escape < and >, hence the second pass.
 func Canonical(v any) ([]byte, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {

@@ -82,8 +82,8 @@ type Result struct {
 	Annotations map[string]string
 }
 
-// Results evaluates a rule at one time, whatever its hold says, and returns
-// the alerts in the order of their labels.
+// Results evaluates a rule at one time, without its for, and returns the alerts in
+// the order of their labels.
 func (s *Store) Results(ctx context.Context, r Rule, at time.Duration) ([]Result, error) {
 	vector, err := s.Query(ctx, r.Expr, epoch.Add(at))
 	if err != nil {

@@ -382,8 +382,8 @@ func (f Facts) downLeaders() Expr {
 	return Op(led, "and "+On(replica), down)
 }
 
-// unseenWindow is how long a replica that led is remembered as the leader that
-// cannot be seen.
+// unseenWindow is how long a replica that led, and is not scraped, counts as the
+// leader.
 const unseenWindow = "15m"
 
 // mark gives all series of e the number of a state.

@@ -139,8 +139,8 @@ func (s Scope) By(op string, e Expr) Expr { return By(op, s.Labels, e) }
 // ByHolder aggregates over everything but the scope labels and the holder.
 func (s Scope) ByHolder(op string, e Expr) Expr { return By(op, s.HolderLabels(), e) }
 
-// Of keeps what e says of the locks that a set of series has, whatever further
-// labels these have: adding them up first would cost more than it tells.
+// Of keeps the results of e for the locks of a set of series, which may have further
+// labels: aggregating the set first would cost more and is not needed.
 func (s Scope) Of(e, set Expr) Expr { return Op(e, "and "+On(s.Labels), set) }
 
 // Without leaves out what e says of the locks that a set of series has.
