@@ -15,12 +15,18 @@ func (d *demo) keep(ctx context.Context) {
 	}
 	d.setPhase("Running until Ctrl-C")
 	d.screen.say("Left running, until Ctrl-C:")
-	for _, name := range sortedNames(addresses) {
-		d.screen.say("  %s  http://%s/metrics", name, addresses[name])
-	}
-	d.screen.say("  store      http://%s/metrics", d.store.address)
+	d.sayAddresses()
 	d.screen.say("  held lock %s, job lock %s", d.leader, d.job)
 	d.screen.say("  rules      %s", d.rulesFile())
 	d.screen.say("  prometheus --config.file=%s --storage.tsdb.path=$(mktemp -d)", file)
 	<-ctx.Done()
+}
+
+// sayAddresses prints where each replica, and the store, shows what it knows.
+func (d *demo) sayAddresses() {
+	addresses := d.cluster.addresses()
+	for _, name := range sortedNames(addresses) {
+		d.screen.say("  %s  http://%s/status  and /metrics, /ready", name, addresses[name])
+	}
+	d.screen.say("  store      http://%s/metrics", d.store.address)
 }

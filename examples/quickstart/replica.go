@@ -19,6 +19,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/leaderscope/leaderscope/exporter/prom"
+	"github.com/leaderscope/leaderscope/exporter/status"
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/etcdlock"
 	"github.com/leaderscope/leaderscope/instrument/fence"
@@ -75,6 +76,8 @@ func runReplica(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
+	mux.Handle("/status", status.Handler(m, status.WithInstance(cfg.Name), status.WithRefresh(time.Second)))
+	mux.Handle("/ready", status.Ready(m, status.NotWhileOverrun()))
 	_, stop, err := serve(cfg.Metrics, mux)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 // it should.
 func (d *demo) play(ctx context.Context, chosen map[int]bool) (bool, error) {
 	begin := time.Now()
+	d.sayAddresses()
 	if err := d.allUp(ctx); err != nil {
 		return false, err
 	}

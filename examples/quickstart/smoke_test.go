@@ -79,7 +79,7 @@ func TestDemo(t *testing.T) {
 			}
 		})
 	}
-	t.Run("no lock name and no key on any /metrics", func(t *testing.T) { nothingRaw(t, d) })
+	t.Run("no lock name and no key on any page", func(t *testing.T) { nothingRaw(t, d) })
 	t.Run("a replica that was killed from outside comes back", func(t *testing.T) {
 		p, err := d.cluster.of(replicas[0])
 		if err != nil {
@@ -121,16 +121,18 @@ func secrets(d *demo) []string {
 // nothingRaw looks for them on every page.
 func nothingRaw(t *testing.T, d *demo) {
 	for name, address := range d.cluster.addresses() {
-		text, err := get(t.Context(), "http://"+address+"/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(text, d.leader) || !strings.Contains(text, d.job) {
-			t.Errorf("%s has no series of the two locks", name)
-		}
-		for _, secret := range secrets(d) {
-			if strings.Contains(text, secret) {
-				t.Errorf("%s exposes %q", name, secret)
+		for _, path := range []string{"/metrics", "/status?format=html", "/status?format=json"} {
+			text, err := get(t.Context(), "http://"+address+path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(text, d.leader) || !strings.Contains(text, d.job) {
+				t.Errorf("%s%s does not show the two locks", name, path)
+			}
+			for _, secret := range secrets(d) {
+				if strings.Contains(text, secret) {
+					t.Errorf("%s%s exposes %q", name, path, secret)
+				}
 			}
 		}
 	}
