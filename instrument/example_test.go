@@ -224,3 +224,24 @@ func ExampleMiddleware_Collect() {
 	// Output:
 	// leader_active reconciler 0
 }
+
+// What this process knows of each lock now, and how its last terms ended.
+func ExampleMiddleware_Inspect() {
+	m, err := instrument.New()
+	if err != nil {
+		panic(err)
+	}
+	m.KeepTerms(5)
+	obtain := instrument.AcquirerFunc(func(context.Context) (instrument.Lease, error) {
+		return instrument.NewLease(func(context.Context) error { return nil }), nil
+	})
+	work := func(context.Context, *instrument.Term) error { return nil }
+	if err := m.Election("nightly-report").Run(context.Background(), obtain, work); err != nil {
+		panic(err)
+	}
+	m.Inspect(func(s *instrument.Snapshot) {
+		fmt.Println(s.Label, "active:", s.Active, "last term:", s.Ended[0].Cause)
+	})
+	// Output:
+	// nightly-report active: 0 last term: released
+}

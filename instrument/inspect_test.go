@@ -173,3 +173,25 @@ func TestInspectingWhileRecordingAndForgettingIsSafe(t *testing.T) {
 	}
 	workers.Wait()
 }
+
+func TestKeepingTermsAllocatesNothingWhenOneEnds(t *testing.T) {
+	m := newMiddleware(t, instrument.WithLogger(nil))
+	m.KeepTerms(10)
+	e := m.Election("x", instrument.LeaseDuration(time.Minute))
+	var lease instrument.Lease = bare{}
+	won := instrument.AcquirerFunc(func(context.Context) (instrument.Lease, error) { return lease, nil })
+	cycle := func() {
+		if term, err := e.Acquire(context.Background(), won); err != nil || term.Release(context.Background()) != nil {
+			t.Fatal(err)
+		}
+	}
+	cycle() // the ring is made
+	if got := testing.AllocsPerRun(1000, cycle); got > 1 {
+		t.Errorf("%v allocations for each term, want 1: the term", got)
+	}
+}
+
+// bare is a lease that can do nothing but be given back.
+type bare struct{}
+
+func (bare) Release(context.Context) error { return nil }
