@@ -1,6 +1,10 @@
-// Package status serves what one process knows of its elections: a page for
-// people and JSON for programs (Handler), and a readiness check (Ready). It
-// shows labels, as the redaction policy makes them, and never a lock's name.
+// Package status serves what one process knows of its elections:
+//
+//	m, err := instrument.New()
+//	http.Handle("/status", status.Handler(m)) // a page for people, JSON for programs
+//	http.Handle("/ready", status.Ready(m))    // a readiness check
+//
+// It shows labels, as the redaction policy makes them, and never a lock's name.
 //
 // What several replicas know together is for metrics and dashboards; this
 // package reads one Middleware. docs/status.md has the schema of the JSON.
