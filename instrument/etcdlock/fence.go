@@ -59,7 +59,7 @@ func (f *Fence) Write(ctx context.Context, token uint64, ops ...clientv3.Op) (*c
 	if !resp.Succeeded {
 		return resp, fence.Compare(f.e, token, token)
 	}
-	highest, err := seen(resp)
+	highest, err := seen(resp, token)
 	if err != nil {
 		return nil, err
 	}
@@ -76,14 +76,16 @@ func (f *Fence) WriteContext(ctx context.Context, ops ...clientv3.Op) (*clientv3
 	return f.Write(ctx, token, ops...)
 }
 
-// seen reads the highest token from the answer to a refused write.
-func seen(resp *clientv3.TxnResponse) (uint64, error) {
+// seen reads the highest token from the answer to a refused write of token.
+// etcd has compared bytes: only what NewFence describes is in the order of
+// numbers.
+func seen(resp *clientv3.TxnResponse, token uint64) (uint64, error) {
 	kvs := resp.Responses[0].GetResponseRange().GetKvs()
 	if len(kvs) == 0 {
 		return 0, errors.New("leaderscope: fenced write refused: the answer lacks the highest token")
 	}
 	highest, err := strconv.ParseUint(string(kvs[0].Value), 10, 64)
-	if err != nil {
+	if err != nil || highest <= token {
 		return 0, errors.New("leaderscope: fenced write refused: the key of the highest token holds no number of 20 digits; give the fence a key of its own")
 	}
 	return highest, nil

@@ -79,12 +79,17 @@ func TestAFencedWriteThatIsNotDecidedIsNotCounted(t *testing.T) {
 	if _, err := f.WriteContext(t.Context(), clientv3.OpPut("/entry", "text")); err != fence.ErrMissing {
 		t.Error(err)
 	}
-	if _, err := c.Put(t.Context(), "/fence", "of something else"); err != nil {
-		t.Fatal(err)
-	}
 	ctx := fence.WithToken(t.Context(), 3)
-	if _, err := f.WriteContext(ctx, clientv3.OpPut("/entry", "text")); err == nil || !strings.Contains(err.Error(), "holds no number") {
-		t.Error(err)
+	for _, other := range []string{"of something else", "2", "3", "99999999999999999999"} {
+		if _, err := c.Put(t.Context(), "/fence", other); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteContext(ctx, clientv3.OpPut("/entry", "text")); err == nil || !strings.Contains(err.Error(), "holds no number") {
+			t.Errorf("%q: %v", other, err)
+		}
+	}
+	if got, err := c.Get(t.Context(), "/entry"); err != nil || got.Count != 0 {
+		t.Errorf("it was written: %v, %v", got, err)
 	}
 	stop()
 	ctx, cancel := context.WithTimeout(ctx, time.Second)

@@ -59,6 +59,8 @@ func (g *Guard) Highest() uint64 {
 // Check decides on one write and counts it once. It returns nil or a
 // [StaleError]. The decision holds at this moment: the caller applies the write
 // before another Check can come between, under a mutex of its own, or uses Do.
+// It does not wait for older writes that Do runs: what is written in both ways
+// uses Do for both.
 // An admitted check allocates nothing.
 func (g *Guard) Check(token uint64) error {
 	if g == nil {
@@ -98,6 +100,9 @@ func (g *Guard) CheckContext(ctx context.Context) error {
 func (g *Guard) Do(ctx context.Context, token uint64, write func(context.Context) error) error {
 	if g == nil {
 		return write(ctx)
+	}
+	if ctx == nil {
+		ctx = context.Background()
 	}
 	t, err := g.begin(ctx, token)
 	if err != nil {

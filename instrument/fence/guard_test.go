@@ -317,6 +317,22 @@ func TestANilGuardAdmitsAndAGuardWithoutALockRecordsNothing(t *testing.T) {
 	}
 }
 
+func TestAWriteWithoutAContextIsChecked(t *testing.T) {
+	g := fence.New(nil)
+	var none context.Context
+	ran := 0
+	write := func(ctx context.Context) error { ran++; return ctx.Err() }
+	if err := errors.Join(g.Do(none, 6, write), g.Do(none, 6, write)); err != nil || ran != 2 {
+		t.Error(err, ran)
+	}
+	if err := g.Do(none, 3, write); !errors.Is(err, fence.ErrStale) || ran != 2 {
+		t.Error(err, ran)
+	}
+	if err := errors.Join(g.DoContext(none, write), g.CheckContext(none)); !errors.Is(err, fence.ErrMissing) || ran != 2 {
+		t.Error(err, ran)
+	}
+}
+
 func TestTwoStoresOfOneLockKeepTheirOwnTokens(t *testing.T) {
 	s := newStore(t)
 	ledger, archive := fence.New(s.Election), fence.New(s.Election)

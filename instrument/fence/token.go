@@ -18,6 +18,9 @@ type tokenKey struct{}
 
 // WithToken returns a context that carries a token, for calls made under it.
 func WithToken(ctx context.Context, token uint64) context.Context {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	return context.WithValue(ctx, tokenKey{}, token)
 }
 
@@ -39,6 +42,18 @@ func TokenFrom(ctx context.Context) (token uint64, ok bool) {
 	}
 	token, ok = ctx.Value(tokenKey{}).(uint64)
 	return token, ok
+}
+
+// Received returns a context for a call that came with these values of a header
+// or of a metadata key. It carries their token, as Parse reads it, and without
+// one it carries none: a token that ctx had before is of the process that was
+// called, and must not stand in for that of the caller.
+func Received(ctx context.Context, values []string) context.Context {
+	token, ok := Parse(values)
+	if ctx = WithToken(ctx, token); !ok {
+		return context.WithValue(ctx, tokenKey{}, nil)
+	}
+	return ctx
 }
 
 // Format writes a token as headers and metadata carry it.

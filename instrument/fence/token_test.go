@@ -55,6 +55,7 @@ func TestAContextCarriesTheTokenOfATerm(t *testing.T) {
 		}
 		return term
 	}
+	var none context.Context
 	for _, c := range []struct {
 		name  string
 		ctx   context.Context
@@ -67,6 +68,8 @@ func TestAContextCarriesTheTokenOfATerm(t *testing.T) {
 		{"no term", fence.WithTerm(t.Context(), nil), 0, false},
 		{"a token", fence.WithToken(t.Context(), 9), 9, true},
 		{"no context", nil, 0, false},
+		{"a token without a context", fence.WithToken(none, 9), 9, true},
+		{"a term without a context", fence.WithTerm(none, win(instrument.Token(7))), 7, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if token, ok := fence.TokenFrom(c.ctx); token != c.token || ok != c.ok {
@@ -76,5 +79,35 @@ func TestAContextCarriesTheTokenOfATerm(t *testing.T) {
 	}
 	if fence.WithTerm(t.Context(), nil) != t.Context() {
 		t.Error("without a term the context is another")
+	}
+}
+
+// A process that checks tokens may have one of its own, from its own term.
+func TestACallCarriesTheTokenOfItsCallerOrNone(t *testing.T) {
+	own := fence.WithToken(t.Context(), 9)
+	for _, c := range []struct {
+		name   string
+		ctx    context.Context
+		values []string
+		token  uint64
+		ok     bool
+	}{
+		{"with a token", t.Context(), []string{"3"}, 3, true},
+		{"without", t.Context(), nil, 0, false},
+		{"to a process with a token", own, []string{"3"}, 3, true},
+		{"without, to a process with a token", own, nil, 0, false},
+		{"with one that cannot be read, to a process with a token", own, []string{"-3"}, 0, false},
+		{"with two, to a process with a token", own, []string{"9", "9"}, 0, false},
+		{"no context", nil, []string{"3"}, 3, true},
+		{"no context and no token", nil, nil, 0, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if token, ok := fence.TokenFrom(fence.Received(c.ctx, c.values)); token != c.token || ok != c.ok {
+				t.Errorf("%d, %v", token, ok)
+			}
+		})
+	}
+	if token, ok := fence.TokenFrom(own); token != 9 || !ok {
+		t.Error("the process lost its own")
 	}
 }

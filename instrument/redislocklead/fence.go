@@ -43,12 +43,13 @@ type Write struct{ script *redis.Script }
 // KEYS and ARGV as in any script of Redis, and may return a value.
 func NewWrite(lua string) *Write { return &Write{redis.NewScript(fmt.Sprintf(fenced, lua))} }
 
-// fenced compares words of digits, since Lua's numbers end at 2^53.
+// fenced compares words of digits without leading zeros, since Lua's numbers end
+// at 2^53.
 const fenced = `local function write(KEYS, ARGV)
 %s
 end
 local token, highest = ARGV[1], redis.call('GET', KEYS[1])
-if highest and (not highest:match('^%%d+$') or #highest > #token or #highest == #token and highest > token) then
+if highest and (not highest:match('^[1-9]%%d*$') and highest ~= '0' or #highest > #token or #highest == #token and highest > token) then
   return {1, highest}
 end
 redis.call('SET', KEYS[1], token)
@@ -74,11 +75,11 @@ func (f *Fence) Run(ctx context.Context, token uint64, w *Write, keys []string, 
 		return append(answer, nil)[1], fence.Compare(f.e, token, token)
 	case len(answer) == 2 && answer[0] == int64(1):
 		word, _ := answer[1].(string)
-		if highest, err := strconv.ParseUint(word, 10, 64); err == nil {
+		if highest, err := strconv.ParseUint(word, 10, 64); err == nil && highest > token {
 			return nil, fence.Compare(f.e, token, highest)
 		}
 	}
-	return nil, errors.New("leaderscope: fenced write refused: the key of the highest token holds no number; give the fence a key of its own")
+	return nil, errors.New("leaderscope: fenced write refused: the key of the highest token holds no number as Fence writes it; give the fence a key of its own")
 }
 
 // RunContext is Run with the token of the context; see fence.WithToken. Without

@@ -101,7 +101,7 @@ func TestAFencedWriteThatIsNotDecidedIsNotCounted(t *testing.T) {
 	if _, err := f.RunContext(t.Context(), set, []string{"entry"}); err != fence.ErrMissing {
 		t.Error(err)
 	}
-	for _, other := range []string{"of something else", "x", ""} {
+	for _, other := range []string{"of something else", "x", "", "-5", "2.5", "02", "00000000000000000002", "99999999999999999999"} {
 		_ = r.Set("token", other)
 		if err := run(f, set); err == nil || !strings.Contains(err.Error(), "holds no number") {
 			t.Errorf("%q: %v", other, err)

@@ -70,10 +70,7 @@ type handler struct {
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ctx := r.Context()
-	if token, ok := fence.Parse(r.Header.Values(fence.Header)); ok {
-		ctx = fence.WithToken(ctx, token)
-	}
+	ctx := fence.Received(r.Context(), r.Header.Values(fence.Header))
 	began := false
 	err := h.guard.DoContext(ctx, func(ctx context.Context) error {
 		began = true
@@ -83,7 +80,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case began:
 	case errors.Is(err, fence.ErrMissing) && h.allowMissing:
-		h.next.ServeHTTP(w, r)
+		h.next.ServeHTTP(w, r.WithContext(ctx))
 	case errors.Is(err, fence.ErrMissing):
 		http.Error(w, "no fencing token: send the token of the term in one "+fence.Header+" header, in decimal digits", http.StatusPreconditionFailed)
 	case errors.Is(err, fence.ErrStale):

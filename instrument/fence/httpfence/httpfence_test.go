@@ -130,6 +130,39 @@ func TestCallsWithoutATokenPassWhileClientsLearnToSendOne(t *testing.T) {
 	s.shows(t, 2, 1, 1, 6)
 }
 
+// The store's server runs under a term of its own, whose context it gives to
+// every request.
+func TestTheTokenOfTheStoresOwnProcessDoesNotStandInForThatOfTheCaller(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		opts []httpfence.Option
+		want string // of calls without a token
+		log  []string
+	}{
+		{"all calls need one", nil, missing, []string{"6 entry"}},
+		{"calls without one pass", []httpfence.Option{httpfence.AllowMissing()}, "200 OK", []string{"6 entry", "none entry", "none entry"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newStore(t, c.opts...)
+			inner := s.Config.Handler
+			s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				inner.ServeHTTP(w, r.WithContext(fence.WithToken(r.Context(), 9)))
+			})
+			var got []string
+			for _, header := range [][]string{{"6"}, {"3"}, nil, {"-6"}} {
+				got = append(got, s.post(t, t.Context(), strings.NewReader("entry"), header...))
+			}
+			if diff := cmp.Diff([]string{"200 OK", stale3, c.want, c.want}, got); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(c.log, s.log); diff != "" {
+				t.Error(diff)
+			}
+			s.shows(t, 1, 1, 2, 6)
+		})
+	}
+}
+
 // The leader was suspended after half of a request: its call was admitted, and
 // would hold the successor back for as long as it sleeps.
 func TestACallThatIsHalfSentDoesNotHoldTheSuccessorBack(t *testing.T) {

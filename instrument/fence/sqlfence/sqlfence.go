@@ -122,6 +122,9 @@ func (g *Guard) Check(ctx context.Context, tx *sql.Tx, token uint64) error {
 	if err != nil {
 		return fmt.Errorf("leaderscope: fencing check failed, roll the transaction back: %w", err)
 	}
+	if highest < token { // a driver or a proxy that loses the insert id, a column that rounds
+		return fmt.Errorf("leaderscope: fencing check failed, roll the transaction back: the database answers %d to token %d; use the table of sqlfence.Schema, and a driver that gives the insert id unchanged", highest, token)
+	}
 	return fence.Compare(g.e, token, highest)
 }
 

@@ -28,7 +28,8 @@ type database struct {
 	tokens map[string]uint64
 	asked  []string // arguments of the statements
 	fails  error
-	noID   error // of an insert
+	noID   error                       // of an insert
+	loses  func(highest uint64) uint64 // what arrives of an answer; nil: all
 }
 
 func (d *database) Connect(context.Context) (driver.Conn, error) { return d, nil }
@@ -50,6 +51,9 @@ func (d *database) keep(args []driver.NamedValue) (uint64, error) {
 	}
 	token, err := strconv.ParseUint(word, 10, 64)
 	d.tokens[name] = max(d.tokens[name], token)
+	if d.loses != nil {
+		return d.loses(d.tokens[name]), err
+	}
 	return d.tokens[name], err
 }
 
@@ -155,8 +159,10 @@ func TestWhatCannotBeCheckedIsNotAdmitted(t *testing.T) {
 		dialect sqlfence.Dialect
 		fails   error
 		noID    error
-		without bool // a transaction
-		ctx     bool // that carries a token
+		loses   func(uint64) uint64
+		token   uint64 // 0: 3
+		without bool   // a transaction
+		ctx     bool   // that carries a token
 		want    string
 		missing float64
 	}{
@@ -165,17 +171,21 @@ func TestWhatCannotBeCheckedIsNotAdmitted(t *testing.T) {
 		{name: "the database fails", fails: down, ctx: true, want: "leaderscope: fencing check failed, roll the transaction back: down"},
 		{name: "an insert fails", dialect: sqlfence.MySQL, fails: down, ctx: true, want: "leaderscope: fencing check failed, roll the transaction back: down"},
 		{name: "an insert tells no id", dialect: sqlfence.MySQL, noID: down, ctx: true, want: "leaderscope: fencing check failed, roll the transaction back: down"},
+		{name: "the driver gives no insert id", dialect: sqlfence.MySQL, loses: func(uint64) uint64 { return 0 }, ctx: true,
+			want: "leaderscope: fencing check failed, roll the transaction back: the database answers 0 to token 3; use the table of sqlfence.Schema, and a driver that gives the insert id unchanged"},
+		{name: "the column holds floats", loses: func(h uint64) uint64 { return uint64(float64(h)) }, token: 1<<53 + 1, ctx: true,
+			want: "leaderscope: fencing check failed, roll the transaction back: the database answers 9007199254740992 to token 9007199254740993; use the table of sqlfence.Schema, and a driver that gives the insert id unchanged"},
 		{name: "no token", want: fence.ErrMissing.Error(), missing: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, e := newElection(t)
-			d := &database{tokens: map[string]uint64{}, fails: c.fails, noID: c.noID}
+			d := &database{tokens: map[string]uint64{}, fails: c.fails, noID: c.noID, loses: c.loses}
 			g, tx, ctx := sqlfence.New(e, c.dialect, "row"), begin(t, d), t.Context()
 			if c.without {
 				tx = nil
 			}
 			if c.ctx {
-				ctx = fence.WithToken(ctx, 3)
+				ctx = fence.WithToken(ctx, max(c.token, 3))
 			}
 			err := g.CheckContext(ctx, tx)
 			if fmt.Sprint(err) != c.want || c.fails != nil && !errors.Is(err, c.fails) {
