@@ -24,7 +24,7 @@ func deps(t *testing.T, packages ...string) []string {
 }
 
 func TestAServiceLinksNoSDKAndNoEngine(t *testing.T) {
-	linked := deps(t, module+"instrument", module+"redact", module+"exporter/prom")
+	linked := deps(t, module+"instrument", module+"redact", module+"exporter/prom", module+"instrument/fence")
 	for _, heavy := range []string{
 		"go.opentelemetry.io/otel/sdk", "github.com/grafana/", "github.com/prometheus/prometheus/",
 		"github.com/spf13/", "github.com/goccy/", "google.golang.org/grpc",
@@ -52,17 +52,35 @@ func TestAnExporterLinksNoSDKAndNotTheOtherExporter(t *testing.T) {
 	}
 }
 
-func TestWhatLinksTheSDKIsAModuleOfItsOwn(t *testing.T) {
-	const setup = "exporter/otelmetric/otelsetup"
-	list := exec.Command("go", "list", "-m")
-	list.Dir = "../../" + setup
-	list.Env = append(os.Environ(), "GOWORK=off")
-	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
+// The SDK and gRPC are heavy.
+func TestWhatLinksAHeavyLibraryIsAModuleOfItsOwn(t *testing.T) {
+	for _, dir := range []string{"exporter/otelmetric/otelsetup", "instrument/fence/grpcfence"} {
+		list := exec.Command("go", "list", "-m")
+		list.Dir = "../../" + dir
+		list.Env = append(os.Environ(), "GOWORK=off")
+		out, err := list.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimSpace(string(out)); got != module+dir {
+			t.Errorf("%s is in module %s", dir, got)
+		}
 	}
-	if got := strings.TrimSpace(string(out)); got != module+setup {
-		t.Errorf("%s is in module %s", setup, got)
+}
+
+// A service that checks tokens links what its store is, and no other.
+func TestEachFormOfAFenceLinksItsOwnLibraryAlone(t *testing.T) {
+	libraries := []string{"net/http", "database/sql", "google.golang.org/grpc", "go.etcd.io/", "github.com/redis/"}
+	for pkg, want := range map[string][]string{
+		"": nil, "/httpfence": {"net/http"}, "/sqlfence": {"database/sql"}, "/grpcfence": {"net/http", "google.golang.org/grpc"},
+	} {
+		linked := moduleDeps(t, "../../instrument/fence"+pkg)
+		for _, library := range libraries {
+			found := slices.ContainsFunc(linked, func(p string) bool { return strings.HasPrefix(p+"/", strings.TrimSuffix(library, "/")+"/") })
+			if found != slices.Contains(want, library) {
+				t.Errorf("fence%s links %s: %v", pkg, library, found)
+			}
+		}
 	}
 }
 
