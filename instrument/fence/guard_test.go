@@ -366,6 +366,7 @@ func BenchmarkCheck(b *testing.B) {
 		b.Fatal(err)
 	}
 	g := fence.New(m.Election("ledger", instrument.WatchOnly()))
+	_ = g.Check(7)
 	b.Run("admitted", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

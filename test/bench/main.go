@@ -25,6 +25,7 @@ func main() {
 	recording(page)
 	running(page)
 	lookups(page)
+	fencing(page)
 	memory(page)
 	collecting(page)
 	if _, err := page.WriteTo(os.Stdout); err != nil {
