@@ -46,7 +46,8 @@ func AllowMissing() Option { return func(h *handler) { h.allowMissing = true } }
 
 // Handler passes calls on to next while their token is admitted, within
 // guard.Do: a call of a newer term begins when those of older terms have
-// returned, whose contexts and body reads end then. A stale call is answered
+// returned, whose contexts and body reads end then, and a second later their
+// writes of the answer. A stale call is answered
 // with 409 Conflict, one without a token with 412 Precondition Failed, or
 // passed on with AllowMissing. The text of the answer has the tokens and no
 // name of a lock. next finds the token by fence.TokenFrom.
@@ -90,19 +91,25 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve runs the next handler; a newer term ends its reads of the body, which
-// a client that is suspended would keep open.
+// answering is how long a call that a newer term ended may still write its
+// answer.
+const answering = time.Second
+
+// serve runs the next handler; a newer term ends its reads of the body and its
+// writes of the answer, for which a client that is suspended would keep it
+// waiting.
 func (h *handler) serve(ctx context.Context, w http.ResponseWriter, r *http.Request) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(done)
 		if errors.Is(context.Cause(ctx), fence.ErrStale) {
-			_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
+			c := http.NewResponseController(w)
+			_, _ = c.SetReadDeadline(time.Unix(1, 0)), c.SetWriteDeadline(time.Now().Add(answering))
 		}
 	})
 	defer func() {
 		if !stop() {
-			<-done // the connection's next request has another deadline
+			<-done // the connection's next request has other deadlines
 		}
 	}()
 	h.next.ServeHTTP(w, r.WithContext(ctx))

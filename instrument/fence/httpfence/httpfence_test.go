@@ -2,6 +2,7 @@ package httpfence_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -187,6 +188,53 @@ func TestACallThatIsHalfSentDoesNotHoldTheSuccessorBack(t *testing.T) {
 		t.Error(diff)
 	}
 	s.shows(t, 2, 0, 0, 6)
+}
+
+// The leader was suspended before it has read the answer: the handler waits for
+// room, and its context is not looked at.
+func TestACallWhoseAnswerIsNotReadDoesNotHoldTheSuccessorBack(t *testing.T) {
+	for _, http2 := range []bool{false, true} {
+		t.Run(fmt.Sprint("HTTP/2 ", http2), func(t *testing.T) {
+			answers := make(chan struct{}, 1)
+			s := httptest.NewUnstartedServer(httpfence.Handler(fence.New(nil), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if token, _ := fence.TokenFrom(r.Context()); token != 3 {
+					return
+				}
+				answers <- struct{}{}
+				for part := make([]byte, 1<<20); ; {
+					if _, err := w.Write(part); err != nil {
+						return
+					}
+				}
+			})))
+			s.EnableHTTP2 = http2
+			s.StartTLS()
+			t.Cleanup(s.Close)
+			call := func(token uint64) *http.Response {
+				r, err := http.NewRequestWithContext(fence.WithToken(t.Context(), token), http.MethodPost, s.URL, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				resp, err := (&http.Client{Transport: httpfence.Transport(s.Client().Transport)}).Do(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = resp.Body.Close() })
+				return resp
+			}
+			older := call(3)
+			<-answers
+			if resp := call(6); resp.StatusCode != http.StatusOK || resp.ProtoMajor == 2 != http2 {
+				t.Errorf("the successor: %s %s", resp.Proto, resp.Status)
+			}
+			if _, err := io.Copy(io.Discard, older.Body); err == nil {
+				t.Error("the older: a whole answer")
+			}
+			if resp := call(7); resp.StatusCode != http.StatusOK {
+				t.Errorf("on a connection that is used again: %s", resp.Status)
+			}
+		})
+	}
 }
 
 func TestTheClientsRequestIsNotChanged(t *testing.T) {
