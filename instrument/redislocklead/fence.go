@@ -67,6 +67,9 @@ func (f *Fence) Run(ctx context.Context, token uint64, w *Write, keys []string, 
 		return nil, errors.New("leaderscope: fenced write without a client or a script; use NewFence and NewWrite")
 	}
 	answer, err := w.script.Run(ctx, f.client, f.keys(keys), append([]any{fence.Format(token)}, args...)...).Slice()
+	if err == nil && len(answer) == 2 { // an error that the script caught and returns
+		err, _ = answer[1].(error)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("leaderscope: fenced write failed, it is not known whether it was written: %w", err)
 	}

@@ -90,6 +90,28 @@ func TestAFencedWriteMayReturnNothing(t *testing.T) {
 	}
 }
 
+func TestAFencedWriteWhoseScriptFailsIsAnError(t *testing.T) {
+	_, c := fencedClient(t)
+	m, e := newFenced(t)
+	f := NewFence(e, c, "token")
+	if err := c.RPush(t.Context(), "entry", "x").Err(); err != nil {
+		t.Fatal(err)
+	}
+	for name, lua := range map[string]string{
+		"it stops":            `return redis.call('INCR', KEYS[1])`,
+		"it catches an error": `return redis.pcall('INCR', KEYS[1])`,
+		"it says so":          `return redis.error_reply('WRONGTYPE no number')`,
+	} {
+		got, err := f.Run(t.Context(), 3, NewWrite(lua), []string{"entry"})
+		if err == nil || got != nil || errors.Is(err, fence.ErrStale) || !strings.Contains(err.Error(), "WRONGTYPE") {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	if diff := cmp.Diff(fenceShows(0, 0, 0), electtest.Read(m, e.Label())); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestAFencedWriteThatIsNotDecidedIsNotCounted(t *testing.T) {
 	r, c := fencedClient(t)
 	m, e := newFenced(t)
