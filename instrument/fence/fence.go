@@ -42,11 +42,11 @@ func (e *StaleError) Error() string {
 // Is reports whether target is ErrStale.
 func (e *StaleError) Is(target error) bool { return target == ErrStale }
 
-// Compare decides on a token by the highest that a store has seen, its own
-// included, and records the decision for e. It is for guards that keep the
-// highest token elsewhere; a nil e records nothing.
+// Compare decides on a token by the highest that a store has seen, with or
+// without this one, and records the decision for e. It is for guards that keep
+// the highest token elsewhere; a nil e records nothing.
 func Compare(e *instrument.Election, token, highest uint64) error {
-	check := instrument.FencingCheck{Result: catalog.FencingAdmitted, Highest: highest, Seen: true}
+	check := instrument.FencingCheck{Result: catalog.FencingAdmitted, Highest: max(token, highest), Seen: true}
 	var err error
 	if token < highest {
 		check.Result, err = catalog.FencingStale, &StaleError{token, highest}
