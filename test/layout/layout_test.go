@@ -76,7 +76,9 @@ func TestEachFormOfAFenceLinksItsOwnLibraryAlone(t *testing.T) {
 	} {
 		linked := moduleDeps(t, "../../instrument/fence"+pkg)
 		for _, library := range libraries {
-			found := slices.ContainsFunc(linked, func(p string) bool { return p == library || strings.HasSuffix(library, "/") && strings.HasPrefix(p, library) })
+			found := slices.ContainsFunc(linked, func(p string) bool {
+				return p == library || strings.HasSuffix(library, "/") && strings.HasPrefix(p, library)
+			})
 			if found != slices.Contains(want, library) {
 				t.Errorf("fence%s links %s: %v", pkg, library, found)
 			}
