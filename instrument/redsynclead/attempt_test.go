@@ -3,6 +3,7 @@ package redsynclead
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"testing"
@@ -187,6 +188,27 @@ func TestWhatAnUnansweredRequestWonIsGivenBack(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A give-back that found nothing to give back is done; any other is made again.
+func TestALockThatIsGoneNeedsNoGiveBack(t *testing.T) {
+	unknown := errors.New("unknown")
+	failed := &redsync.RedisError{Err: unknown}
+	for name, c := range map[string]struct{ err, want error }{
+		"it was given back":          {nil, nil},
+		"another holds it":           {fmt.Errorf("release: %w", &redsync.ErrTaken{}), nil},
+		"another holds it on a node": {&redsync.ErrNodeTaken{}, nil},
+		"it had expired":             {redsync.ErrLockAlreadyExpired, nil},
+		"it is over":                 {fmt.Errorf("release: %w", errOver), nil},
+		"a node failed":              {failed, failed},
+		"nothing is known":           {unknown, unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := unlessGone(c.err); got != c.want {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
 	}
 }
 
