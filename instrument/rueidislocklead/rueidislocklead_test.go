@@ -205,6 +205,16 @@ func TestTerms(t *testing.T) {
 			[]electtest.Series{expect.Ended("released", 10*s), expect.Released("ok")}, false,
 		},
 		{
+			"a lock is given back under a context that is nil", nil,
+			func(t *testing.T, _ *locker, term *instrument.Term, _ context.CancelFunc) {
+				var none context.Context
+				if err := term.Release(none); err != nil {
+					t.Error(err)
+				}
+			}, instrument.ErrReleased,
+			[]electtest.Series{expect.Ended("released", 10*s), expect.Released("ok")}, false,
+		},
+		{
 			"a lock is given back twice", nil,
 			func(t *testing.T, _ *locker, term *instrument.Term, _ context.CancelFunc) {
 				release(t, term, s, nil)
