@@ -83,6 +83,23 @@ func TestErrorsOfTheProgram(t *testing.T) {
 	}
 }
 
+func TestAnAttemptUnderAnEndedContextAsksNoServer(t *testing.T) {
+	for what, make := range map[string]func(rueidislock.Locker, string) instrument.Acquirer{"waiting": NewLock, "at once": NewTryLock} {
+		expect.Bubble(t, what, func(t *testing.T) {
+			l := newLocker()
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if _, err := make(l, name).Acquire(ctx); err != context.Canceled {
+				t.Errorf("got %v", err)
+			}
+			time.Sleep(time.Minute)
+			if asked := len(l.lives); asked != 0 {
+				t.Errorf("asked %d times", asked)
+			}
+		})
+	}
+}
+
 func TestAClosedLockerIsALostSession(t *testing.T) {
 	expect.Bubble(t, "before the attempt", func(t *testing.T) {
 		m, l := expect.Middleware(t), newLocker()
