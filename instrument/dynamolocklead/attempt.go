@@ -30,9 +30,6 @@ func (l *locker) take(ctx context.Context) (*dynamolock.Lock, error) {
 // left would keep all others out for a lease, and those that only try for good.
 // What it wins after its caller has gone is given back.
 func (l *locker) once(ctx context.Context) (*dynamolock.Lock, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	return interruptible.Call(ctx, func() (*dynamolock.Lock, error) {
 		detached, cancel := l.detached(ctx)
 		defer cancel()

@@ -67,6 +67,9 @@ func (l *locker) Acquire(ctx context.Context) (instrument.Lease, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	asked := time.Now()
 	lock, err := l.take(ctx)
 	if err != nil {

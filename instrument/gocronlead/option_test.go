@@ -33,6 +33,33 @@ func TestTheMonitorOfASchedulerIsFoundWhereGocronKeepsIt(t *testing.T) {
 	}
 }
 
+// inner and outer are two monitors at one address.
+type inner struct{ gocron.SchedulerMonitor }
+
+type outer struct{ inner }
+
+func TestASchedulerReportsToTheMonitorThatItHas(t *testing.T) {
+	o := &outer{}
+	ours := &o.inner
+	for name, c := range map[string]struct {
+		scheduler any
+		want      bool
+	}{
+		"ours":                             {&scheduler{ours}, true},
+		"none":                             {&scheduler{nil}, false},
+		"another":                          {&scheduler{&inner{}}, false},
+		"another that begins with ours":    {&scheduler{o}, false},
+		"one that cannot be seen":          {7, true},
+		"a scheduler of another structure": {&struct{ monitor gocron.SchedulerMonitor }{}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := reportsTo(c.scheduler, ours); got != c.want {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
 func TestTheSecondOfTwoOptionsIsNotSetWhenTheFirstFails(t *testing.T) {
 	errGuard := errors.New("guard")
 	watched := false

@@ -42,9 +42,6 @@ func (l *locker) acquire(ctx context.Context, opts ...pglock.LockOption) (*pgloc
 // left would keep all others out for a lease, and those that only try for good.
 // What it wins after its caller has gone is given back.
 func (l *locker) once(ctx context.Context) (*pglock.Lock, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	detached := context.WithoutCancel(ctx) // the client's own limit is a lease
 	return interruptible.Call(ctx, func() (*pglock.Lock, error) {
 		return l.acquire(detached, append(l.opts[:len(l.opts):len(l.opts)], pglock.FailIfLocked())...)

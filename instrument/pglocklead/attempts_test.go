@@ -19,6 +19,26 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/pglocklead"
 )
 
+func TestAnAttemptUnderAnEndedContextAsksNoServer(t *testing.T) {
+	for name, make := range map[string]func(x *table, t testing.TB, key string) instrument.Acquirer{"waiting": (*table).lock, "at once": (*table).tryLock} {
+		expect.Bubble(t, name, func(t *testing.T) {
+			x := newTable()
+			a := make(x, t, expect.Lock)
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if _, err := a.Acquire(ctx); err != context.Canceled {
+				t.Errorf("got %v", err)
+			}
+			time.Sleep(lease)
+			x.change(func(x *table) {
+				if x.sent != 0 {
+					t.Errorf("%d requests", x.sent)
+				}
+			})
+		})
+	}
+}
+
 func TestAttemptsThatDoNotWin(t *testing.T) {
 	waits, tries := (*table).lock, (*table).tryLock
 	for _, c := range []struct {

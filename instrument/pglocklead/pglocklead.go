@@ -56,6 +56,9 @@ func (l *locker) Acquire(ctx context.Context) (instrument.Lease, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	lock, err := l.take(ctx)
 	switch {
 	case err == nil:

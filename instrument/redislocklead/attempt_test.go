@@ -70,6 +70,23 @@ func TestAttemptsThatDoNotWin(t *testing.T) {
 	}
 }
 
+func TestAnAttemptUnderAnEndedContextAsksNoServer(t *testing.T) {
+	for name, waits := range map[string]bool{"waiting": true, "at once": false} {
+		expect.Bubble(t, name, func(t *testing.T) {
+			r := newServer()
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if _, err := r.elector(t, key, lease, waits).Acquire(ctx); err != context.Canceled {
+				t.Errorf("got %v", err)
+			}
+			time.Sleep(lease)
+			if asked := r.requests(); len(asked) != 0 {
+				t.Errorf("asked at %v", asked)
+			}
+		})
+	}
+}
+
 func TestErrorsOfTheProgram(t *testing.T) {
 	for _, c := range []struct {
 		name string

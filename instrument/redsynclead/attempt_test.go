@@ -88,6 +88,25 @@ func TestAttemptsThatDoNotWin(t *testing.T) {
 	}
 }
 
+func TestAnAttemptUnderAnEndedContextAsksNoServer(t *testing.T) {
+	for name, k := range map[string]kind{"waiting": {waits: true}, "at once": {}, "a mutex of the program": {wraps: true}} {
+		expect.Bubble(t, name, func(t *testing.T) {
+			settles(t)
+			all := newNodes(1)
+			a := k.elector(all.redsync(), key, patient...)
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if _, err := a.Acquire(ctx); err != context.Canceled {
+				t.Errorf("got %v", err)
+			}
+			time.Sleep(lease)
+			if asked := all[0].requests(); asked != 0 {
+				t.Errorf("%d requests", asked)
+			}
+		})
+	}
+}
+
 func TestAttemptsOnNodesThatDiffer(t *testing.T) {
 	for _, c := range []struct {
 		name   string

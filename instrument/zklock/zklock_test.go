@@ -55,6 +55,19 @@ func TestTermOfANode(t *testing.T) {
 	}
 }
 
+func TestAnAttemptUnderAnEndedContextMakesNoNode(t *testing.T) {
+	server := newTree()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	e := server.connect().elector("/leader").(*elector)
+	if _, err := e.attempt(ctx, nil); err != context.Canceled {
+		t.Errorf("got %v", err)
+	}
+	if made := server.created(); made != 0 {
+		t.Errorf("%d nodes", made)
+	}
+}
+
 func TestExpiredSessionIsALoss(t *testing.T) {
 	c := newTree().connect()
 	a := c.elector("/leader")
