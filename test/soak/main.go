@@ -22,6 +22,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/leaderscope/leaderscope/test/electors"
 	"github.com/leaderscope/leaderscope/test/server"
 )
@@ -50,6 +52,9 @@ func main() {
 	flag.BoolVar(&o.seeded, "seeded", false, "put faults into the product, one after the other: a run must find each")
 	flag.StringVar(&o.page, "page", "", "write this page from the results in -out, and run nothing")
 	flag.Parse()
+	if !verbose {
+		redis.SetLogger(nothing{}) // a server that is down is no news here
+	}
 	ctx, done := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer done()
 	if flag.NArg() > 0 {
@@ -59,6 +64,11 @@ func main() {
 		fail(1, err)
 	}
 }
+
+// nothing is a logger without output.
+type nothing struct{}
+
+func (nothing) Printf(context.Context, string, ...any) {}
 
 func fail(code int, err error) {
 	fmt.Fprintln(os.Stderr, "soak:", err)

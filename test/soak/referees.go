@@ -166,7 +166,7 @@ func refereeZooKeeper(addresses []string, lock string) (read, func(), error) {
 
 // refereeKubernetes reads the Lease as candidates do: it is held while its
 // duration runs since it was last seen to change. They do not compare renewTime
-// with their clocks.
+// with their clocks, and see a change where its whole second is another.
 func refereeKubernetes(addresses []string, lock string) (read, func(), error) {
 	config := electors.KubernetesConfig(addresses[0])
 	config.QPS = -1 // unlimited
@@ -186,10 +186,10 @@ func refereeKubernetes(addresses []string, lock string) (read, func(), error) {
 			return record{}, err
 		}
 		s := l.Spec
-		if s.HolderIdentity == nil || *s.HolderIdentity == "" || s.LeaseDurationSeconds == nil || s.LeaseTransitions == nil {
+		if s.HolderIdentity == nil || *s.HolderIdentity == "" || s.LeaseDurationSeconds == nil || s.LeaseTransitions == nil || s.RenewTime == nil {
 			return record{}, nil
 		}
-		seen.look(l.ResourceVersion, asked, time.Now())
+		seen.look(fmt.Sprint(l.UID, *s.HolderIdentity, *s.LeaseTransitions, s.RenewTime.Unix()), asked, time.Now())
 		rest := time.Until(seen.by.Add(time.Duration(*s.LeaseDurationSeconds) * time.Second))
 		if rest <= 0 {
 			return record{}, nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -228,5 +229,21 @@ func TestThePageHasTheWorstFirst(t *testing.T) {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no\n%s\nin\n%s", want, text.String())
 		}
+	}
+}
+
+func TestTheCommittedPageIsWhatTheResultsSay(t *testing.T) {
+	results, err := readResults("results")
+	if err != nil {
+		t.Fatal(err)
+	}
+	have, err := os.ReadFile("../../docs/truth.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	page{results, &want}.write()
+	if diff := cmp.Diff(want.String(), string(have)); diff != "" {
+		t.Errorf("docs/truth.md is out of date, write it with soak -out results -page:\n%s", diff)
 	}
 }

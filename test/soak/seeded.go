@@ -41,7 +41,7 @@ var seededFaults = []seeded{
 	},
 	{
 		what: "the lease end is taken from after the answer, where the adapter renews", file: "instrument/redislocklead/holding.go",
-		good: "end := sent.Add(h.ttl)", bad: "end := time.Now().Add(h.ttl)",
+		good: "end := sent.Add(h.ttl)", bad: "end := sent.Add(time.Since(sent) + h.ttl)",
 		elector: "redis", only: "delayed", finds: "later than the backend's",
 	},
 	{

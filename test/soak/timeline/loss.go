@@ -12,8 +12,8 @@ type Loss struct {
 	// ToZero is how long leader_active still said 1 after the record was seen
 	// to be gone; 0 when it did not.
 	ToZero time.Duration
-	// Seen says that a later sample said 0. The process had ended before, or
-	// the run had, when it is false.
+	// Seen says that a later sample said 0, or that the process held the lock
+	// again. It had ended before, or the run had, when it is false.
 	Seen bool
 }
 
@@ -30,16 +30,18 @@ func Losses(t *Truth, life Life) (all []Loss) {
 			if s.From < end.Until.To {
 				continue
 			}
-			if !s.Active {
+			holder, known := t.Holder(s.Span)
+			again := known && holder == life.Holder
+			if !s.Active || again {
 				l.Seen = true
-				if last >= 0 {
+				if last >= 0 && !again {
 					l.ToZero = s.From - end.Until.To
 				}
 				break
 			}
 			last = i
 		}
-		if !l.Seen && last >= 0 {
+		if last >= 0 && l.ToZero == 0 {
 			l.ToZero = life.Samples[last].To - end.Until.To
 		}
 		all = append(all, l)
@@ -97,17 +99,18 @@ func FirstAwake(t *Truth, life Life, suspended Span) (w Woke) {
 }
 
 // AfterLoss is how long the work of a life continued after the backend had
-// ended its term: the shortest and the longest that looks allow.
+// ended its term, until it held the lock again: the shortest and the longest
+// that looks allow.
 func AfterLoss(t *Truth, life Life, work []Span) (least, most time.Duration) {
-	for _, term := range t.Terms() {
+	for i, term := range t.Terms() {
 		if term.Holder != life.Holder || !term.ended() {
 			continue
 		}
-		end := term.Until
+		end, again := term.Until, t.next(i, life.Holder)
 		for _, w := range work {
 			if w.From <= end.To && w.To > end.From {
-				least += max(w.To-end.To, 0)
-				most += w.To - max(end.From, w.From)
+				least += max(min(w.To, again.From)-end.To, 0)
+				most += max(min(w.To, again.To)-max(end.From, w.From), 0)
 			}
 		}
 	}

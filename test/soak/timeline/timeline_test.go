@@ -305,6 +305,19 @@ func TestATermThatComesBackIsNoLoss(t *testing.T) {
 	}
 }
 
+func TestALockThatIsTakenAgainIsLostUntilThen(t *testing.T) {
+	truth := NewTruth(looks(part{holder: "a", term: "1", for_: time.Second}, part{for_: time.Second}, part{holder: "a", term: "2", for_: time.Second}), 100*ms)
+	life := Life{"a", samples(50*ms, 2950*ms, leads), []Span{{0, 3 * time.Second}}}
+	// The samples at 1050 to 1950 ms said 1 without the lock.
+	if diff := cmp.Diff([]Loss{{Span{980 * ms, 1002 * ms}, 949 * ms, true}}, Losses(truth, life)); diff != "" {
+		t.Error(diff)
+	}
+	least, most := AfterLoss(truth, life, []Span{{100 * ms, 2900 * ms}})
+	if least != 978*ms || most != 1022*ms {
+		t.Errorf("%v to %v of work after it, want 978ms to 1022ms", least, most)
+	}
+}
+
 func TestWorkAfterALossLiesBetweenTwoLooks(t *testing.T) {
 	truth := NewTruth(looks(part{holder: "a", term: "1", for_: time.Second}, part{for_: time.Second}), 100*ms)
 	type answer struct{ Least, Most time.Duration }

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -143,6 +144,17 @@ func (t *Truth) Known() (sum time.Duration) {
 		sum += s.Length()
 	}
 	return sum
+}
+
+// next is when a holder holds the lock again after a term; never, if it does
+// not.
+func (t *Truth) next(term int, holder string) Span {
+	for _, later := range t.terms[term+1:] {
+		if later.Holder == holder {
+			return later.Since
+		}
+	}
+	return Span{math.MaxInt64, math.MaxInt64}
 }
 
 // Terms are the terms, in the order in which they began.
