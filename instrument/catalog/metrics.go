@@ -44,7 +44,7 @@ var (
 		help: "Age of the oldest attempt in flight; 0 when there is none.", present: always, group: GroupWaiting, stability: Experimental}
 	AcquireDuration = &Metric{name: "leader_acquire_duration_seconds", otel: "leader.acquire.duration", kind: Histogram, unit: "s", perLock: true,
 		bounds: waitBounds,
-		help:   "Waiting time of finished attempts, whatever their outcome.", present: observed, group: GroupWaiting}
+		help:   "Waiting time of finished attempts with any outcome.", present: observed, group: GroupWaiting}
 	ExecutionDuration = &Metric{name: "leader_execution_duration_seconds", otel: "leader.execution.duration", kind: Histogram, unit: "s", perLock: true,
 		bounds: runBounds,
 		help:   "Duration of guarded bodies; of the term where it guarded none.", present: observed, group: GroupExecution}
@@ -64,7 +64,7 @@ var (
 		help:   "Lease renewals, by result.", present: "from construction, at 0, unless the library hides its renewals", group: GroupRenewal}
 	RenewalDuration = &Metric{name: "leader_renewal_duration_seconds", otel: "leader.renewal.duration", kind: Histogram, unit: "s", perLock: true,
 		bounds: renewalBounds,
-		help:   "Duration of lease renewals, whatever their result.", present: observed, group: GroupRenewal}
+		help:   "Duration of lease renewals with any result.", present: observed, group: GroupRenewal}
 	LeaseHeadroom = &Metric{name: "leader_lease_headroom_seconds", otel: "leader.lease.headroom", kind: Gauge, unit: "s", perLock: true,
 		help: "Lease end minus now, negative once it has passed; the least of the terms under this label.", present: endKnown + ", unless the lock is left to its lease on purpose and no body runs", group: GroupLease}
 	LeaseExpiry = &Metric{name: "leader_lease_expiry_timestamp_seconds", otel: "leader.lease.expiry.timestamp", kind: Gauge, unit: "s", perLock: true,
