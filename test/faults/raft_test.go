@@ -51,7 +51,7 @@ func TestRaft(t *testing.T) {
 	t.Parallel()
 	r := newRow(len(table), elector{
 		name: "hashicorp/raft", module: "instrument/raftlead", style: "observe only", server: "hashicorp/raft",
-		note: "nodes in one process, cut off in memory; leadership has no lease that could be read.",
+		note: "tested with nodes in one process that are cut off in memory; leadership has no lease that can be read.",
 	}, moduleVersion(t, "github.com/hashicorp/raft"))
 	nodes := raftCluster(t, 6)
 	stop := watchRaft(t, nodes)
