@@ -12,11 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/prometheus/prometheus/promql/parser"
-
 	"github.com/leaderscope/leaderscope/alerts"
 	"github.com/leaderscope/leaderscope/instrument/catalog"
-	"github.com/leaderscope/leaderscope/internal/promcheck"
 )
 
 const root = "../.."
@@ -198,52 +195,3 @@ func TestAlertsThatThePagesNameAreInTheRules(t *testing.T) {
 		}
 	}
 }
-
-var fence = regexp.MustCompile("(?s)```promql\n(.*?)```")
-
-// queries of a block: one in each paragraph, or one in each line.
-func queries(block string) (all []string) {
-	for paragraph := range strings.SplitSeq(strings.TrimSpace(block), "\n\n") {
-		if _, err := parser.NewParser(parser.Options{}).ParseExpr(paragraph); err == nil {
-			all = append(all, paragraph)
-			continue
-		}
-		all = append(all, strings.Split(strings.TrimSpace(paragraph), "\n")...)
-	}
-	return all
-}
-
-func TestQueriesOfThePagesPassTheStaticChecks(t *testing.T) {
-	found := 0
-	for file, text := range pages(t) {
-		for _, block := range fence.FindAllStringSubmatch(text, -1) {
-			found += check(t, file, queries(block[1])...)
-		}
-		for _, span := range inline.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
-			found += check(t, file, strings.ReplaceAll(span[1], `\|`, "|")) // as in a table
-		}
-	}
-	if found < 50 {
-		t.Errorf("%d queries were found", found)
-	}
-}
-
-// inline is a query within a line: an aggregation, and not the name of one.
-var (
-	fenced = regexp.MustCompile("(?s)```.*?```")
-	inline = regexp.MustCompile("`((?:count|sum|max|min|avg|histogram_quantile|time|rate|increase)\\b[^`\n]*\\b(?:leader|kube_lease)_[^`\n]*)`")
-)
-
-// check reports what is wrong with queries of a page, and counts them.
-func check(t *testing.T, file string, queries ...string) int {
-	t.Helper()
-	for _, query := range queries {
-		for _, problem := range promcheck.Expr(strings.TrimSpace(query), promcheck.AcrossLocks(), promcheck.Foreign(foreign...)) {
-			t.Errorf("%s: %s: %v", file, strings.TrimSpace(query), problem)
-		}
-	}
-	return len(queries)
-}
-
-// foreign are metrics of others that pages compare ours with.
-var foreign = []string{"leader_election_master_status", "leader_election_slowpath_total", "kube_lease_owner", "kube_lease_renew_time"}
