@@ -38,12 +38,12 @@ func imports(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	arrows := map[string]bool{}
+	arrows, named := map[string]bool{}, adapters(t)
 	for line := range strings.Lines(string(out)) {
 		words := strings.Fields(line)
-		from := room(words[0], adapters(t))
+		from := room(words[0], named)
 		for _, imported := range words[1:] {
-			if to := room(imported, adapters(t)); strings.HasPrefix(imported, module) && from != "" && from != to {
+			if to := room(imported, named); strings.HasPrefix(imported, module) && from != "" && from != to {
 				arrows[from+" --> "+to] = true
 			}
 		}
