@@ -42,7 +42,7 @@ Stable metrics keep name, unit, labels and meaning within a major version; exper
 
 ## PromQL to start from
 
-Group by what tells your locks apart, such as ` + "`namespace`" + `, beside ` + "`lock_name`" + `.
+Group by the labels that tell your locks apart, such as ` + "`namespace`" + `, in addition to ` + "`lock_name`" + `.
 With native histograms leave out ` + "`_bucket` and `le`" + `; the share of a range is ` + "`histogram_fraction(0.8, +Inf, rate(leader_lease_usage_ratio[1h]))`" + `.
 
 | metric | expression |
