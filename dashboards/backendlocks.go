@@ -14,20 +14,20 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// Of a lock that several reporters watch, the view that says most counts: the
-// holder that one of them sees, the latest renewal, the most terms.
+// If several reporters watch a lock, the most informative report counts: a holder
+// that any of them reports, the latest renewal, the most terms.
 
 func (q queries) view(op string, m *catalog.Metric) query.Expr {
 	return query.By(op, q.locks.BackendLabels(), q.locks.Metric(m))
 }
 
-// counted is what the reporter that counted most saw in a window.
+// counted is the highest count of any reporter in a window.
 func (q queries) counted(m *catalog.Metric, window string) query.Expr {
 	return query.By("max", q.locks.BackendLabels(), query.Over("increase", q.locks.Metric(m), window))
 }
 
-// renewedAgo is the age of the last renewal, as the end and the length of the
-// recorded lease tell it.
+// renewedAgo is the age of the last renewal, computed from the end and the duration
+// of the recorded lease.
 func (q queries) renewedAgo() query.Expr {
 	renewed := query.Op(q.locks.Metric(catalog.BackendLeaseExpiry), "-", q.locks.Metric(catalog.BackendLeaseDuration))
 	return query.Op(query.Call("time"), "-", query.By("max", q.locks.BackendLabels(), renewed))

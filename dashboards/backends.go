@@ -16,10 +16,10 @@ import (
 )
 
 // Backends is the dashboard "Leader election / Backends" as JSON in Grafana's
-// classic schema: what the backends say of the locks, as leader-observer or a
-// standby reads it. It needs nothing of the processes that campaign. One
-// configuration always gives the same bytes. The error is a [*KeyError] where
-// the configuration is to blame. Backends is safe for concurrent use.
+// classic schema: the state of the locks in their backends, as leader-observer or a
+// standby reads it. The processes that campaign need not be instrumented. The same
+// configuration always gives the same bytes. The error is a [*KeyError] if the
+// configuration is invalid. Backends is safe for concurrent use.
 func Backends(cfg Config) ([]byte, error) {
 	q, err := queries{cfg: cfg, legend: "{{" + backendLabel + "}} {{" + catalog.LockName.Name() + "}}", listed: catalog.BackendLastEvent, drill: cfg.Backends}.scoped()
 	if err != nil {
@@ -37,7 +37,7 @@ func Backends(cfg Config) ([]byte, error) {
 	)
 }
 
-// viewNow says which locks are held, by whom, and whether that can be known.
+// viewNow shows which locks are held, their holders, and whether the data is current.
 func (q queries) viewNow() row {
 	return row{"Right now", []cog.Builder[dashboard.Panel]{
 		q.firing(),
@@ -128,7 +128,7 @@ func (q queries) polling() *stat.PanelBuilder {
 		TextMode(common.BigValueTextModeValueAndName)
 }
 
-// reporters shows who looks, and when it could not.
+// reporters shows the reporting processes, and when they could not query the backend.
 func (q queries) reporters() cog.Builder[dashboard.Panel] {
 	by := append(q.locks.TargetLabels(), q.cfg.Scope.Holder, backendLabel)
 	return timelinePanel(about{

@@ -20,7 +20,7 @@ type row struct {
 	panels []cog.Builder[dashboard.Panel]
 }
 
-// spaced keeps a panel's queries from stepping finer than the scrapes.
+// spaced limits the step of a panel's queries to the scrape interval.
 type spaced struct {
 	cog.Builder[dashboard.Panel]
 	interval string
@@ -38,7 +38,7 @@ func (s spaced) Build() (dashboard.Panel, error) {
 type page struct {
 	Identity
 	description string
-	// others are the dashboards that it leads to.
+	// others are the dashboards that it links to.
 	others []Identity
 }
 
@@ -89,8 +89,8 @@ func (q queries) board(p page) *dashboard.DashboardBuilder {
 	return b
 }
 
-// scopeVariable offers the values of a label that identifies locks. Where the
-// dashboard is of one lock, exactly one name is chosen.
+// scopeVariable offers the values of a label that identifies locks. On the dashboard
+// of one lock, exactly one name is selected.
 func (q queries) scopeVariable(label string, earlier []string) *dashboard.QueryVariableBuilder {
 	if q.oneLock && label == catalog.LockName.Name() {
 		return q.variable(label, earlier, "The lock to show. A name may be a hash: gen-dashboards label prints the hash of a name.")
@@ -99,8 +99,8 @@ func (q queries) scopeVariable(label string, earlier []string) *dashboard.QueryV
 		fmt.Sprintf("Shows only locks with these values of %s; All includes series without it.", label))
 }
 
-// labelVariable lets several values of a label be chosen. All stands for .*
-// because .+ would lose series that lack the label.
+// labelVariable allows several values of a label. All means .*, because .+ would
+// exclude series without the label.
 func (q queries) labelVariable(label string, earlier []string, description string) *dashboard.QueryVariableBuilder {
 	return q.variable(label, earlier, description).Multi(true).IncludeAll(true).AllValue(".*").
 		Current(dashboard.VariableOption{

@@ -18,8 +18,8 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// datasourceVariable is the variable that picks the Prometheus to ask. A
-// fixed data source would break every installation but one.
+// datasourceVariable is the variable for the data source. A fixed data source would
+// work in one installation only.
 const datasourceVariable = "datasource"
 
 func datasource() common.DataSourceRef {
@@ -48,12 +48,12 @@ type target struct {
 	ref    string // assigned when empty
 	format prometheus.PromQueryFormat
 	now    bool // evaluated once, at the end of the time range
-	// exemplars are asked for too: they lead from a duration to its trace.
+	// exemplars: the query also returns exemplars, which link a duration to its trace.
 	exemplars bool
 }
 
-// longestPretty is the length beyond which an expression is printed on one
-// line: data sources that ask by GET have an address of 8 to 16 kB for it.
+// longestPretty is the length beyond which an expression is printed on one line:
+// data sources that use GET have URLs of at most 8 to 16 kB.
 const longestPretty = 2500
 
 // Build prints the expression. Its errors have to be BuildErrors: the SDK
@@ -104,8 +104,8 @@ func describe[B panelBuilder[B]](b B, a about) B {
 	return b
 }
 
-// statPanel shows values of now, one tile per series. Ranges are never asked:
-// the last value of a range would keep a dead leader on the wall.
+// statPanel shows current values, one tile per series. It uses instant queries: the
+// last value of a range would continue to show a dead leader.
 func statPanel(a about) *stat.PanelBuilder {
 	for i := range a.targets {
 		a.targets[i].now = true
@@ -118,9 +118,8 @@ func statPanel(a about) *stat.PanelBuilder {
 		TextMode(common.BigValueTextModeAuto)
 }
 
-// linePanel draws series over time. Grafana itself interrupts a line where a
-// step has no value; no panel sets a time of its own for that, which would
-// be wrong for shorter or longer steps.
+// linePanel draws series over time. Grafana interrupts a line at steps without a
+// value. Panels set no threshold for that, which would be wrong for other steps.
 func linePanel(a about) *timeseries.PanelBuilder { return floatingPanel(a).AxisSoftMin(0) }
 
 // floatingPanel is a linePanel of values that are far from 0 and close to each
@@ -140,30 +139,30 @@ func limitPanel(a about) *timeseries.PanelBuilder {
 		common.NewGraphThresholdsStyleConfigBuilder().Mode(common.GraphThresholdsStyleModeDashed))
 }
 
-// barPanel draws events: a bar says that something happened, no bar that
-// nothing did. Its steps are not shorter than the window of a rate, so that one
-// event makes one bar. The legend begins with those who had the most.
+// barPanel draws events: a bar means that something happened. Its steps are at least
+// as long as the window of a rate, so that one event is one bar. The legend starts
+// with the series with the most events.
 func (q queries) barPanel(a about) *timeseries.PanelBuilder {
 	return ranking(linePanel(a), "max").DrawStyle(common.GraphDrawStyleBars).FillOpacity(80).LineWidth(0).Interval(q.eventWindow())
 }
 
-// ranking gives a panel of many series a legend that scrolls and begins with
-// the worst: those with the greatest "max", or the smallest "min".
+// ranking gives a panel with many series a scrolling legend that starts with the
+// worst: those with the greatest "max", or the smallest "min".
 func ranking(b *timeseries.PanelBuilder, calc string) *timeseries.PanelBuilder {
 	return b.Legend(common.NewVizLegendOptionsBuilder().
 		ShowLegend(true).DisplayMode(common.LegendDisplayModeTable).Placement(common.LegendPlacementBottom).
 		Calcs([]string{calc}).SortBy(strings.ToUpper(calc[:1]) + calc[1:]).SortDesc(calc == "max"))
 }
 
-// series is a line by its legend, with a colour of its own: a word should not
-// change its colour with what else is shown.
+// series is a line with a fixed colour, by its legend, so that its colour does not
+// depend on the other lines.
 type series struct {
 	name, color string
 	// downwards: its values are drawn below 0.
 	downwards bool
 }
 
-// colors of a line of trouble are grey until there is some.
+// A line of problems is grey until there is one.
 func (s series) colors() []dashboard.DynamicConfigValue {
 	switch {
 	case s.color != red && s.color != darkRed:
@@ -226,8 +225,8 @@ func tablePanel(a about) *table.PanelBuilder {
 		Footer(common.NewTableFooterOptionsBuilder().Show(false).Reducer([]string{"sum"}))
 }
 
-// The colours. Red asks for action, orange for a look, blue and grey for
-// nothing.
+// The colours. Red means that action is needed, orange that the state should be checked;
+// blue and grey are neutral.
 const (
 	green  = "green"
 	orange = "orange"
@@ -246,7 +245,7 @@ func from(value float64, color string) dashboard.Threshold {
 	return dashboard.Threshold{Value: &value, Color: color}
 }
 
-// plain is for panels that judge nothing.
+// plain is for panels without thresholds.
 func plain() []dashboard.Threshold { return []dashboard.Threshold{base(blue)} }
 
 func fixed(color string) dashboard.DynamicConfigValue {

@@ -30,54 +30,52 @@ import (
 type Config struct {
 	// Scope says which series are read and what identifies a lock.
 	Scope Scope `yaml:"-"`
-	// Thresholds are the limits that panels draw.
+	// Thresholds are drawn on panels.
 	Thresholds Thresholds `yaml:"-"`
-	// RunbookURL is where the runbooks are; empty for no link.
+	// RunbookURL is the address of the runbooks; empty for no link.
 	RunbookURL string `yaml:"-"`
-	// Recording: the recording rules of the same configuration are loaded, and
-	// the overview reads what they record.
+	// Recording: the overview reads the recorded series, so the recording rules of the
+	// same configuration must be loaded.
 	Recording bool `yaml:"-"`
 
-	// UID identifies the overview: 1 to 40 letters, digits, - and _. Give a
-	// fork its own, because Grafana refuses two dashboards with one uid.
+	// UID identifies the overview: 1 to 40 letters, digits, - and _. A modified copy
+	// needs a uid of its own, because Grafana refuses two dashboards with one uid.
 	UID string `yaml:"uid"`
-	// Title is the overview's name.
+	// Title is the title of the overview.
 	Title string `yaml:"title"`
 	// Lock is the dashboard of one lock.
 	Lock Identity `yaml:"lock"`
-	// Backends is the dashboard of what the backends say.
+	// Backends is the dashboard of the backends.
 	Backends Identity `yaml:"backends"`
-	// Tags help to find the dashboards; there may be none, but none is empty.
+	// Tags are the tags of the dashboards; the list may be empty, its elements not.
 	Tags []string `yaml:"tags"`
-	// Refresh is the time between two reloads in one unit, such as 30s, 5m or
-	// 1h; at least 5s, as Grafana's own setting demands; empty for none.
+	// Refresh is the refresh interval in one unit, such as 30s, 5m or 1h; at least 5s,
+	// the minimum of Grafana's default configuration; empty for none.
 	Refresh string `yaml:"refresh"`
-	// From and To are the time range shown first, in Grafana's notation, such as
-	// now-3h or now-1d/d. From lies before To.
+	// From and To are the default time range in Grafana's notation, such as now-3h or
+	// now-1d/d. From is before To.
 	From string `yaml:"from"`
 	To   string `yaml:"to"`
 	// Timezone is utc, browser, or a name such as Europe/Berlin.
 	Timezone string `yaml:"timezone"`
 	// Legend names a lock in legends, in Grafana's {{label}} notation, from
-	// labels of the scope. It should tell apart every lock that is shown at
-	// once. Empty stands for {{job}} / {{lock_name}}, or {{lock_name}} alone
-	// where job is not in the scope.
+	// labels of the scope. Names of locks on one panel should differ. Empty means
+	// {{job}} / {{lock_name}}, or {{lock_name}} alone if job is not in the scope.
 	Legend string `yaml:"legend"`
 	// Aliases adds a column to the table of locks, with the aliases that the
 	// rules of gen-dashboards aliases record. All users of the table can read them.
 	Aliases bool `yaml:"aliases"`
-	// Folder is the folder of Grafana that the dashboards are shown in; empty
-	// for the top one.
+	// Folder is the Grafana folder of the dashboards; empty for the top-level folder.
 	Folder string `yaml:"folder"`
-	// Path is the directory in which Grafana finds the dashboards' files.
+	// Path is the directory from which Grafana loads the dashboard files.
 	Path string `yaml:"path"`
 }
 
-// Identity is how Grafana and people tell a dashboard from others.
+// Identity identifies a dashboard.
 type Identity struct {
 	// UID is 1 to 40 letters, digits, - and _.
 	UID string `yaml:"uid"`
-	// Title is the dashboard's name.
+	// Title is the title of the dashboard.
 	Title string `yaml:"title"`
 }
 
@@ -87,42 +85,42 @@ type Scope struct {
 	// each of them becomes a variable of the dashboard. A label that series
 	// lack does no harm.
 	Labels []string
-	// Reporter are those of Labels that tell which process reports what a backend
-	// says, and not which lock it is.
+	// Reporter are those of Labels that identify the process that reports the state of
+	// a backend, and not the lock.
 	Reporter []string
-	// Holder is the label that tells replicas apart.
+	// Holder is the label that identifies a replica.
 	Holder string
 	// Selector restricts every query, in PromQL's notation with or without
 	// braces, such as team="shop"; empty for everything.
 	Selector string
-	// MetricPrefix begins the name of every metric, where an exporter adds a
-	// prefix or a namespace.
+	// MetricPrefix is the prefix or namespace that an exporter adds to every metric
+	// name.
 	MetricPrefix string
-	// Histograms is the form of histograms that panels read: "classic", which
-	// every server reads and is the default, "native", or "both". VictoriaMetrics refuses queries
-	// of native ones.
+	// Histograms is the form of histograms that panels read: "classic", the default,
+	// which every server supports, "native" or "both". VictoriaMetrics refuses queries
+	// of native histograms.
 	Histograms string
-	// ScrapeInterval is the time between two scrapes. Panels look at no less
-	// than that, so that a rate never sees a single sample.
+	// ScrapeInterval is the time between two scrapes. Panels use no shorter window, so
+	// that a rate always has two samples.
 	ScrapeInterval time.Duration
 }
 
-// Thresholds are the limits that panels draw: those of the alerts.
+// Thresholds are the thresholds of the alerts, which panels draw.
 type Thresholds struct {
 	// ErrorShare and ErrorShareCritical are shares of attempts, 0 to 1, that
 	// met a backend error within ErrorWindow.
 	ErrorShare, ErrorShareCritical float64
 	ErrorWindow                    time.Duration
-	// MinErrors is the least number of errors that counts.
+	// MinErrors is the minimum number of errors that counts.
 	MinErrors int
 	// Headroom is the share of the lease, 0 to 1, that should be left.
 	Headroom float64
-	// LeaseWindow is how long a run that came near its lease is remembered.
+	// LeaseWindow is the lookback window for runs that came near their lease.
 	LeaseWindow time.Duration
 }
 
-// Default is the configuration that fits most: a scrape every 30 seconds or
-// faster, locks told apart by cluster, namespace, job and name.
+// Default returns the configuration for most installations: a scrape interval of at
+// most 30 seconds, and locks identified by cluster, namespace, job and name.
 func Default() Config {
 	return Config{
 		Scope: Scope{
@@ -157,18 +155,18 @@ var (
 	legendPattern = regexp.MustCompile(`\{\{\s*(.*?)\s*\}\}`)
 )
 
-// A KeyError is a setting that cannot work.
+// A KeyError is an invalid setting.
 type KeyError struct {
-	// Key is the setting, as a configuration file spells it.
+	// Key is the setting as written in a configuration file.
 	Key string
-	// Problem says what is wrong with it and what would be right.
+	// Problem says what is wrong, and what to write instead.
 	Problem string
 }
 
 // Error names the key first.
 func (e *KeyError) Error() string { return e.Key + ": " + e.Problem }
 
-// Validate reports every setting that cannot work, as [*KeyError] joined by
+// Validate reports every invalid setting, as [*KeyError] joined with
 // [errors.Join].
 func (c Config) Validate() error {
 	var named []string
@@ -193,7 +191,7 @@ func (c Config) Validate() error {
 	))
 }
 
-// checks are those of a dashboard beside others.
+// checks validates the identity of a further dashboard.
 func (i Identity) checks(key string, others ...Identity) []check {
 	all := []check{
 		{key + ".title", !variables.MatchString(i.Title), fmt.Sprintf(readsAsVariable, i.Title)},
@@ -246,7 +244,7 @@ type check struct {
 	problem string
 }
 
-// problems are those of the checks that failed, one for each key.
+// problems returns the first failed check of each key.
 func problems(checks []check) error {
 	var bad []error
 	reported := map[string]bool{}
@@ -263,12 +261,12 @@ func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
 func isTitle(s string) bool { return !isBlank(s) && !strings.ContainsFunc(s, unicode.IsControl) }
 
-// readsAsVariable is what is wrong with a title that other dashboards' links
-// would show with a part replaced.
+// readsAsVariable is the problem of a title in which links of other dashboards would
+// expand a variable.
 const readsAsVariable = "%q has what Grafana reads as a variable; write it without $name and [[name]]"
 
-// isLabel refuses what a variable of the dashboard cannot be called: Grafana's
-// own begin with __, and datasource is taken.
+// isLabel refuses names that a dashboard variable cannot have: Grafana's own
+// variables start with __, and datasource is used.
 func isLabel(name string) bool {
 	return labelPattern.MatchString(name) && !strings.HasPrefix(name, "__") &&
 		name != datasourceVariable && name != model.BucketLabel
@@ -300,7 +298,7 @@ func (s Scope) knowsHistograms() bool {
 
 func (s Scope) histograms() query.Histograms { return forms[s.Histograms] }
 
-// matchers reads the selector.
+// matchers parses the selector.
 func (s Scope) matchers() ([]query.Matcher, error) {
 	list := strings.TrimSpace(s.Selector)
 	if strings.HasPrefix(list, "{") && strings.HasSuffix(list, "}") {

@@ -13,7 +13,7 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// instrumentation shows whether the other rows can be believed.
+// instrumentation shows the quality of the data in the other rows.
 func (q queries) instrumentation() row {
 	return row{"Data quality", []cog.Builder[dashboard.Panel]{q.health()}}
 }

@@ -22,7 +22,7 @@ type Named struct {
 	Data []byte
 }
 
-// All are the dashboards as JSON, the overview first.
+// All returns the dashboards as JSON, the overview first.
 func All(cfg Config) ([]Named, error) {
 	overview, err := Overview(cfg)
 	if err != nil {
@@ -53,25 +53,25 @@ func each(cfg Config, form func(Named) ([]byte, error)) ([]Named, error) {
 	return boards, nil
 }
 
-// Sidecar says by what Grafana's sidecar finds a ConfigMap: the settings
-// sidecar.dashboards of Grafana's Helm chart.
+// Sidecar has the settings by which Grafana's sidecar finds a ConfigMap: those of
+// sidecar.dashboards in Grafana's Helm chart.
 type Sidecar struct {
 	// Label and LabelValue mark the ConfigMaps to load.
 	Label      string `yaml:"label"`
 	LabelValue string `yaml:"labelValue"`
-	// FolderAnnotation names the folder; empty for none. The sidecar heeds it
-	// with foldersFromFilesStructure alone.
+	// FolderAnnotation names the folder; empty for none. The sidecar uses it only with
+	// foldersFromFilesStructure.
 	FolderAnnotation string `yaml:"folderAnnotation"`
 }
 
-// DefaultSidecar is what the chart is set to unless told otherwise, but for
-// the folder, which it does not set at all.
+// DefaultSidecar returns the defaults of the chart, and a folder annotation, for
+// which the chart has no default.
 func DefaultSidecar() Sidecar {
 	return Sidecar{Label: "grafana_dashboard", LabelValue: "1", FolderAnnotation: "grafana_folder"}
 }
 
-// ConfigMaps are the dashboards in ConfigMaps for Grafana's sidecar, one each,
-// called after the object and the dashboard. The error is that of
+// ConfigMaps returns the dashboards in ConfigMaps for Grafana's sidecar, one each,
+// named after the object and the dashboard. The error is that of
 // [Config.Validate] or a [*kube.KeyError].
 func ConfigMaps(cfg Config, o Object, s Sidecar) ([]Named, error) {
 	annotations := map[string]string{}
@@ -87,11 +87,11 @@ func ConfigMaps(cfg Config, o Object, s Sidecar) ([]Named, error) {
 	})
 }
 
-// Operator says which Grafanas of the Grafana Operator show the dashboards.
+// Operator selects the instances of the Grafana Operator that load the dashboards.
 type Operator struct {
 	// InstanceSelector are labels of the Grafana objects.
 	InstanceSelector map[string]string `yaml:"instanceSelector"`
-	// AllowCrossNamespaceImport lets Grafanas of other namespaces take them.
+	// AllowCrossNamespaceImport allows instances in other namespaces to load them.
 	AllowCrossNamespaceImport bool `yaml:"allowCrossNamespaceImport"`
 }
 
@@ -100,7 +100,7 @@ func DefaultOperator() Operator {
 	return Operator{InstanceSelector: map[string]string{"dashboards": "grafana"}}
 }
 
-// GrafanaDashboards are the dashboards as objects of the Grafana Operator, one
+// GrafanaDashboards returns the dashboards as objects of the Grafana Operator, one
 // each. The error is that of [Config.Validate] or a [*kube.KeyError].
 func GrafanaDashboards(cfg Config, o Object, op Operator) ([]Named, error) {
 	return each(cfg, func(d Named) ([]byte, error) {
@@ -152,8 +152,8 @@ func asYAML(format string, v any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Manifests are the dashboards as resources of Grafana itself, for its API
-// from 12 on and for gcx and grafanactl. The spec is the classic schema. The
+// Manifests returns the dashboards as resources of Grafana itself, for its API since
+// version 12 and for gcx and grafanactl. The spec is the classic schema. The
 // error is that of [Config.Validate].
 func Manifests(cfg Config) ([]Named, error) {
 	return each(cfg, func(d Named) ([]byte, error) {

@@ -12,11 +12,10 @@ import (
 )
 
 // Lock is the dashboard "Leader election / Lock" as JSON in Grafana's classic
-// schema: one lock, who led when, how attempts end, runs against the lease,
-// renewals, fencing token, work after loss, and whether all this can be
-// believed. One configuration always gives the same bytes. The error is a
-// [*KeyError] where the configuration is to blame. Lock is safe for concurrent
-// use.
+// schema: one lock, which replica led when, how attempts end, runs against the lease,
+// renewals, fencing token, work after loss, and the quality of the data. The same
+// configuration always gives the same bytes. The error is a [*KeyError] if the
+// configuration is invalid. Lock is safe for concurrent use.
 func Lock(cfg Config) ([]byte, error) {
 	q, err := newLockQueries(cfg)
 	if err != nil {
@@ -36,8 +35,8 @@ func Lock(cfg Config) ([]byte, error) {
 	)
 }
 
-// lockNow answers a reader who came from an alert: who has the lock, what is wrong
-// with it, and what each replica is doing.
+// lockNow is for a reader who follows a link from an alert: the holder of the lock,
+// its problems, and the state of each replica.
 func (q queries) lockNow() row {
 	return row{"Right now", []cog.Builder[dashboard.Panel]{
 		q.firing().Height(5),
@@ -50,8 +49,8 @@ func (q queries) lockNow() row {
 	}}
 }
 
-// lockLeadership tells what happened as a story: panels of full width on one
-// time axis, so that an alert stands below the handover that it is about.
+// lockLeadership shows the history in panels of full width with one time axis, so
+// that an alert is below the handover that caused it.
 func (q queries) lockLeadership() row {
 	return row{"Leadership over time", []cog.Builder[dashboard.Panel]{
 		q.holderTimeline().Height(6),
@@ -118,7 +117,7 @@ func (q queries) scraped() *statetimeline.PanelBuilder {
 		PerPage(drawnReplicas+1), drawnReplicas, "worst", "replicas", all)
 }
 
-// drawnReplicas is how many replicas a panel over time tells apart.
+// drawnReplicas is how many replicas a panel over time shows.
 const drawnReplicas = 12
 
 // scrapedTargets keeps the targets that showed this lock within an hour.

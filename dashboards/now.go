@@ -13,8 +13,8 @@ import (
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
-// now answers the first question of a reader who was woken up: which lock, and
-// what is wrong with it.
+// now answers the first question of a reader on call: which lock has a problem, and
+// which problem.
 func (q queries) now() row {
 	return row{"Right now", []cog.Builder[dashboard.Panel]{
 		q.firing(),

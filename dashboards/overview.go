@@ -1,10 +1,10 @@
 package dashboards
 
 // Overview is the dashboard "Leader election / Overview" as JSON in Grafana's
-// classic schema: who leads, who should and does not, how attempts end, and
-// how close work came to the end of its lease. One configuration always gives
-// the same bytes. The error is a [*KeyError] where the configuration is to
-// blame. Overview is safe for concurrent use.
+// classic schema: which replica leads, which locks have no leader, how attempts end,
+// and how close work came to the end of its lease. The same configuration always
+// gives the same bytes. The error is a [*KeyError] if the configuration is invalid.
+// Overview is safe for concurrent use.
 func Overview(cfg Config) ([]byte, error) {
 	q, err := newQueries(cfg)
 	if err != nil {

@@ -19,9 +19,9 @@ type options struct {
 	Path string `yaml:"path"`
 }
 
-// Provisioning is the YAML that makes Grafana load the dashboards' files from
-// cfg.Path. It belongs into the folder provisioning/dashboards of Grafana's
-// configuration; /etc/grafana/provisioning/dashboards as a rule.
+// Provisioning returns the YAML that makes Grafana load the dashboard files from
+// cfg.Path. It belongs in the folder provisioning/dashboards of Grafana's
+// configuration, usually /etc/grafana/provisioning/dashboards.
 func Provisioning(cfg Config) ([]byte, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err

@@ -22,34 +22,33 @@ const (
 // dashboard's variables.
 type queries struct {
 	cfg Config
-	// locks sees all replicas: what concerns a lock as a whole must not
-	// change when one replica is picked.
+	// locks reads all replicas: values of a lock as a whole must not change when one
+	// replica is selected.
 	locks query.Scope
-	// replicas sees the replicas that were picked; on the overview, where none
-	// can be, all of them.
+	// replicas reads the selected replicas; on the overview, which has no such
+	// variable, all of them.
 	replicas query.Scope
-	// facts are what is asked about locks, of all replicas.
+	// facts are the queries about locks, over all replicas.
 	facts query.Facts
 	// legend names a lock among those that are shown.
 	legend string
-	// oneLock: the dashboard is of one lock by name, and panels need not
-	// leave out any.
+	// oneLock: the dashboard shows one lock, so panels leave out no lock.
 	oneLock bool
-	// listed is a metric that everything shown has: variables ask it.
+	// listed is a metric that every lock has; variables query it.
 	listed *catalog.Metric
-	// drill is the dashboard that the name of a lock leads to.
+	// drill is the dashboard that the name of a lock links to.
 	drill Identity
 }
 
-// newQueries reads all locks that the variables leave.
+// newQueries reads all locks that the variables select.
 func newQueries(cfg Config) (queries, error) {
 	q, err := queries{cfg: cfg, legend: cfg.legend(), listed: catalog.ElectorInfo, drill: cfg.Lock}.scoped()
 	q.facts.Recorded = cfg.Recording
 	return q, err
 }
 
-// newLockQueries reads one lock, always from its replicas: they are few. What tells it from its namesakes is where
-// they are: the other labels of the scope.
+// newLockQueries reads one lock, always from the series of its few replicas. The
+// other labels of the scope distinguish it from locks with the same name.
 func newLockQueries(cfg Config) (queries, error) {
 	var where []string
 	for _, l := range cfg.Scope.Labels {
@@ -106,8 +105,8 @@ func (q queries) scoped() (queries, error) {
 	return q, nil
 }
 
-// stores sees what guards say of the locks: a store may be another job than the
-// replicas, and shares with them the label of the lock.
+// stores reads the series of guards: a store may have another job than the replicas,
+// and shares only the label of the lock with them.
 func (q queries) stores() query.Scope {
 	s := q.locks
 	s.Matchers = slices.DeleteFunc(slices.Clone(s.Matchers), func(m query.Matcher) bool {
@@ -116,7 +115,7 @@ func (q queries) stores() query.Scope {
 	return s
 }
 
-// limits are those of the alerts.
+// limits returns the thresholds of the alerts.
 func (c Config) limits() query.Limits {
 	return query.Limits{
 		ErrorShare: c.Thresholds.ErrorShare, MinErrors: c.Thresholds.MinErrors,
@@ -125,15 +124,16 @@ func (c Config) limits() query.Limits {
 	}
 }
 
-// promDuration is the notation of the rules, which names of recorded series
-// have in them.
+// promDuration is the notation of the rules, which is part of the names of recorded
+// series.
 func promDuration(d time.Duration) string { return model.Duration(d).String() }
 
 // rateScrapes is how many scrapes the shortest window of a rate holds.
 const rateScrapes = 4
 
-// chosen keeps what a variable chooses. A single value is compared as it is:
-// Grafana escapes a regular expression only where several can be chosen.
+// chosen matches the values that a variable selects. A single value is compared
+// literally: Grafana escapes regular expressions only in variables that allow
+// several values.
 func (q queries) chosen(label string) query.Matcher {
 	if q.oneLock && label == catalog.LockName.Name() {
 		return query.Equal(label, "$"+label)
@@ -141,8 +141,8 @@ func (q queries) chosen(label string) query.Matcher {
 	return query.Matches(label, "$"+label)
 }
 
-// most keeps the greatest of the series that there may be one of per lock: a
-// panel with hundreds of lines says nothing, and the table has them all.
+// most keeps the greatest of the series that exist per lock: a panel with hundreds of
+// lines is not readable, and the table has all locks.
 func (q queries) most(e query.Expr) query.Expr { return q.ranked("topk", drawnLocks, e) }
 
 // least keeps the smallest.
@@ -162,8 +162,8 @@ func (q queries) ranked(op string, n int, e query.Expr) query.Expr {
 	return query.Call(op, query.Number(float64(n)), e)
 }
 
-// durations are the average of a duration, with exemplars where one lock is
-// shown, and what nearly all took where native histograms say so.
+// durations returns the average of a duration, with exemplars if one lock is shown,
+// and the 99th percentile if native histograms are read.
 func (q queries) durations(m *catalog.Metric) []target {
 	average := q.facts.Average(m, rateInterval)
 	if q.oneLock && q.facts.Histograms != query.NativeHistograms {
@@ -188,9 +188,9 @@ func (q queries) perMinute(m *catalog.Metric, label string) query.Expr {
 	}))
 }
 
-// total adds up over all locks that are shown. Recorded series of jobs name no
-// lock, so they match while All is chosen and at no other time; then, and only
-// then, the second matcher takes the replicas' series out, at no cost.
+// total adds up over all locks that are shown. Recorded series of jobs have no lock
+// label, so they match only while All is selected. In that case, the second matcher
+// excludes the series of the replicas without cost.
 func (q queries) total(label, recorded string, each func(...query.Matcher) query.Expr) query.Expr {
 	sum := func(e query.Expr) query.Expr {
 		if label == "" {
@@ -212,10 +212,10 @@ func (q queries) ofJobs(recorded string) query.Expr {
 // notAll selects nothing while all locks are chosen.
 func notAll() query.Matcher { return query.MatchesNot(query.NoLabel, "$"+catalog.LockName.Name()) }
 
-// movedMost keeps the series of the locks whose leadership moved most in the
-// range shown, those that are held before those that are taken for runs, and
-// of each lock the replicas that led. Both are judged over the whole range, so
-// that no line comes and goes.
+// movedMost keeps the series of the locks whose leadership changed most often in the
+// range shown, held locks before locks for single runs, and for each lock the
+// replicas that led. Both are computed over the whole range, so that lines do not
+// appear and disappear.
 func (q queries) movedMost() query.Expr {
 	if q.facts.Recorded {
 		return q.firstMoved(q.replicas.ByHolder("max", q.replicas.Recording(query.RecordedLeading)))
@@ -229,8 +229,8 @@ func (q queries) movedMost() query.Expr {
 	return q.firstMoved(shown)
 }
 
-// moves is how often the leadership of each lock moved in the range shown, of
-// the locks that are held and of all. It is the same at each step.
+// moves is how often the leadership of each lock changed in the range shown, for held
+// locks and for all locks. It is the same at each step.
 func (q queries) moves() (held, all query.Expr) {
 	if q.facts.Recorded {
 		won := func(m ...query.Matcher) query.Expr {
@@ -250,13 +250,13 @@ func (q queries) firstMoved(e query.Expr) query.Expr {
 	return query.Op(e, "and "+query.On(q.locks.Labels), q.ranked("topk", timelineLocks, query.Op(first, "or", all)))
 }
 
-// overAllShown looks at the whole range that is shown, at each of its steps.
+// overAllShown evaluates a function over the whole range shown, at each step.
 func overAllShown(function string, e query.Expr) query.Expr {
 	return query.Expr(fmt.Sprintf("%s(%s[%s] @ end())", function, e, shownRange))
 }
 
-// targets are the scrape targets that exported leaderscope's metrics within
-// the last hour, by the labels that targets have.
+// targets returns the scrape targets that exported leaderscope's metrics within the
+// last hour, by the labels of targets.
 func (q queries) targets(e query.Expr) query.Expr {
 	const window = "1h"
 	labels := q.locks.TargetLabels()
@@ -268,8 +268,8 @@ func (q queries) targets(e query.Expr) query.Expr {
 	return query.Op(e, "and "+query.On(labels), query.By("group", labels, seen))
 }
 
-// sortedBy orders series by labels of theirs: Prometheus sorts by label names
-// first, and no label of a user begins with _.
+// sortedBy orders series by the values of labels: Prometheus sorts by label names
+// first, and no label of a user starts with _.
 func sortedBy(e query.Expr, labels ...string) query.Expr {
 	args := []query.Expr{e, query.Text("_order"), query.Text(" ")}
 	for _, l := range labels {
@@ -278,8 +278,8 @@ func sortedBy(e query.Expr, labels ...string) query.Expr {
 	return query.Call("label_join", args...)
 }
 
-// countOf counts the series that a filter leaves of all, so that none is 0
-// and only unknown is missing.
+// countOf counts the series that pass a filter. The result is 0 if none passes, and
+// is missing only if there are no series at all.
 func countOf(filtered, all query.Expr) query.Expr {
 	return query.Op(countAll(filtered), "or", query.Op(query.Number(0), "*", countAll(all)))
 }

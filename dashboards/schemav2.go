@@ -11,8 +11,8 @@ import (
 	"github.com/leaderscope/leaderscope/internal/finish"
 )
 
-// ManifestsV2 are the dashboards in the schema that Grafana works with from 13
-// on, as resources of its API. Earlier ones do not load it. The error is that
+// ManifestsV2 returns the dashboards in the schema of Grafana 13, as resources of its
+// API. Earlier versions do not load it. The error is that
 // of [Config.Validate].
 func ManifestsV2(cfg Config) ([]Named, error) {
 	return each(cfg, func(d Named) ([]byte, error) {

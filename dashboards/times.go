@@ -8,8 +8,8 @@ import (
 	_ "time/tzdata" // the zones that exist do not depend on the machine
 )
 
-// timeChecks are those of time ranges, reloads and zones. Grafana takes a bad
-// one without a word and shows an empty page, or its own default.
+// timeChecks validates time ranges, refresh intervals and time zones. Grafana reports
+// no error for an invalid one, and shows an empty page or its own default.
 func (c Config) timeChecks() []check {
 	_, fromErr := parseRelative(c.From)
 	_, toErr := parseRelative(c.To)
@@ -24,11 +24,11 @@ func (c Config) timeChecks() []check {
 
 var refreshPattern = regexp.MustCompile(`^[1-9][0-9]{0,4}[smh]$`)
 
-// shortestRefresh is Grafana's min_refresh_interval, unless it is told otherwise.
+// shortestRefresh is the default of Grafana's min_refresh_interval.
 const shortestRefresh = 5 * time.Second
 
-// validRefresh takes what every part of Grafana does: its page takes one unit,
-// and its API for dashboards no unit beyond hours.
+// validRefresh accepts what all parts of Grafana accept: its page accepts one unit,
+// and its API for dashboards no unit longer than hours.
 func validRefresh(s string) bool {
 	if s == "" {
 		return true

@@ -1,26 +1,26 @@
-// Package condition is the table of what can be wrong with a lock or with the
-// replicas of a job: the alert that reports it, what dashboards call it, how
-// bad it is, and where it is shown. Alerts and dashboards both read it, so that
-// no panel calls a lock fine whose alert fires.
+// Package condition is the table of problems that a lock or the replicas of a job can
+// have: the alert for each, its name in dashboards, its severity and its panel.
+// Alerts and dashboards both use it, so that no panel shows a lock as healthy while
+// its alert fires.
 package condition
 
 import "github.com/leaderscope/leaderscope/internal/panel"
 
 // Condition is one row of the table.
 type Condition struct {
-	// Alert is the name of the alert without [panel.AlertPrefix]. It is empty
-	// where a dashboard sees more than an alert tells: what may still pass.
+	// Alert is the name of the alert without [panel.AlertPrefix]. It is empty for
+	// conditions without an alert, which may be temporary.
 	Alert string
-	// Text is what a dashboard says of a lock in this state.
+	// Text is the name of the state in dashboards.
 	Text string
 	// Pages: the alert pages by default, or has a severity that does.
 	Pages bool
-	// Panel shows the matter: on the dashboard of one lock, or for a condition
-	// of a job on the overview.
+	// Panel is the panel for the condition: on the dashboard of one lock or, for a
+	// condition of a job, on the overview.
 	Panel int
-	// PerJob: the alert speaks of the replicas of a job and not of a lock.
+	// PerJob: the alert is about the replicas of a job, not about a lock.
 	PerJob bool
-	// Backends: Panel is on the dashboard of what the backends say.
+	// Backends: Panel is on the dashboard of the backends.
 	Backends bool
 }
 
@@ -54,7 +54,7 @@ var (
 	ObserverBlind        = &Condition{Alert: "ObserverBlind", Panel: panel.BackendUp, PerJob: true, Backends: true}
 )
 
-// Conditions that dashboards see before an alert fires, or where none does.
+// Conditions that dashboards show before an alert fires, or that have no alert.
 var (
 	// NotSeen: the replica that led last cannot be scraped.
 	NotSeen = &Condition{Text: "leader not scraped"}
@@ -62,8 +62,8 @@ var (
 	NoLeaderNow = &Condition{Text: "no leader yet"}
 	// UnprotectedNow: a replica works although it does not hold the lock.
 	UnprotectedNow = &Condition{Text: "works without lock"}
-	// ManyNow: more replicas lead at this moment than may, as a scrape can
-	// show of a handover.
+	// ManyNow: more replicas lead at this moment than the elector allows, as one scrape
+	// can show during a handover.
 	ManyNow = &Condition{Text: "handover"}
 )
 
@@ -86,10 +86,10 @@ var states = []*Condition{
 // [Condition.State].
 func States() []*Condition { return append([]*Condition(nil), states...) }
 
-// Trouble is the first state in which something is wrong, or may be.
+// Trouble is the first state with a problem, or a possible problem.
 const Trouble = 3
 
-// State is the number of a lock's state, -1 for what is none.
+// State is the number of a lock's state; -1 for a condition that is not a state.
 func (c *Condition) State() int {
 	for i, s := range states {
 		if s == c {

@@ -1,6 +1,6 @@
-// Package kube holds what Kubernetes objects have in common: their metadata,
-// and text that survives a Helm chart. It knows no kind of object; alerts and
-// dashboards write theirs with it.
+// Package kube has what Kubernetes objects have in common: their metadata, and
+// escaping for Helm charts. It knows no kind of object; alerts and dashboards use it
+// for theirs.
 package kube
 
 import (
@@ -15,14 +15,14 @@ import (
 // Object names an object and says what is attached to it.
 type Object struct {
 	Name string `yaml:"name"`
-	// Namespace may be empty: that of the client that applies the object.
+	// Namespace may be empty: then it is that of the client that applies the object.
 	Namespace   string            `yaml:"namespace,omitempty"`
 	Labels      map[string]string `yaml:"labels,omitempty"`
 	Annotations map[string]string `yaml:"annotations,omitempty"`
 }
 
-// With is the object under a name of its own, with more labels and
-// annotations. What was there before stays.
+// With returns the object with another name, and with further labels and
+// annotations. Existing ones are kept.
 func (o Object) With(name string, labels, annotations map[string]string) Object {
 	return Object{Name: name, Namespace: o.Namespace, Labels: merged(labels, o.Labels), Annotations: merged(annotations, o.Annotations)}
 }
@@ -34,7 +34,7 @@ func merged(from, over map[string]string) map[string]string {
 	return m
 }
 
-// The forms that the API server demands.
+// The formats that the API server requires.
 // Source: apimachinery, pkg/util/validation.
 var (
 	subdomain  = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
@@ -54,8 +54,8 @@ type KeyError struct {
 // Error names the key first.
 func (e *KeyError) Error() string { return e.Key + ": " + e.Problem }
 
-// Validate reports everything that the API server would refuse, as
-// [*KeyError] joined by [errors.Join].
+// Validate reports everything that the API server would refuse, as [*KeyError] joined
+// with [errors.Join].
 func (o Object) Validate() error {
 	var bad []error
 	require := func(ok bool, key, format string, args ...any) {
@@ -75,16 +75,16 @@ func (o Object) Validate() error {
 	return errors.Join(bad...)
 }
 
-// isName checks the name of a label or of an annotation, whose prefix is that
-// of a domain.
+// isName checks the name of a label or of an annotation, which may have a domain as
+// prefix.
 func isName(name string) bool {
 	prefix, _, prefixed := strings.Cut(name, "/")
 	return labelName.MatchString(name) && (!prefixed || len(prefix) <= 253)
 }
 
-// braces are runs that Helm would read, with the braces beside them.
+// braces matches braces that Helm would expand, with the braces beside them.
 var braces = regexp.MustCompile(`[{}]*(\{\{|\}\})[{}]*`)
 
-// Helm makes text that a chart renders to the text given: alert texts and
-// legends have templates of their own, which Helm would take for its own.
+// Helm escapes text so that a chart renders it unchanged: alert texts and legends
+// contain templates of their own, which Helm would expand.
 func Helm(text []byte) []byte { return braces.ReplaceAll(text, []byte(`{{"$0"}}`)) }

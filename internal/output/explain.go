@@ -11,7 +11,7 @@ import (
 
 var (
 	errInterrupted = errors.New("interrupted; nothing was changed")
-	errLocked      = errors.New("another run writes into this directory; wait for it to end")
+	errLocked      = errors.New("another run is writing to this directory; wait until it has finished")
 )
 
 // explain says what to do about an error of the file system on a directory.
@@ -25,9 +25,9 @@ func explain(dir string, err error) error {
 	case errors.Is(err, syscall.EROFS):
 		remedy = "the file system is read-only; choose another directory"
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
-		remedy = "the disk is full; make room, or choose another directory"
+		remedy = "the disk is full; free some space, or choose another directory"
 	case errors.Is(err, fs.ErrPermission):
-		remedy = "this user may not do that; change the mode or the owner, or choose another directory"
+		remedy = "permission denied; change the mode or the owner, or choose another directory"
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		remedy = "a name is too long; choose another directory"
 	default:

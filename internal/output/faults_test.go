@@ -140,7 +140,7 @@ func TestASecondRunAtOnceIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := dir + ": another run writes into this directory; wait for it to end"
+	want := dir + ": another run is writing to this directory; wait until it has finished"
 	if _, err := Write(t.Context(), dir, files); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -180,10 +180,10 @@ func TestErrorsOfTheFileSystemSayWhatToDo(t *testing.T) {
 		want  string
 	}{
 		{syscall.EROFS, "out: the file system is read-only; choose another directory: mkdir x: read-only file system"},
-		{syscall.ENOSPC, "out: the disk is full; make room, or choose another directory: mkdir x: no space left on device"},
-		{syscall.EDQUOT, "out: the disk is full; make room, or choose another directory: mkdir x: disk quota exceeded"},
-		{syscall.EACCES, "out: this user may not do that; change the mode or the owner, or choose another directory: mkdir x: permission denied"},
-		{syscall.EPERM, "out: this user may not do that; change the mode or the owner, or choose another directory: mkdir x: operation not permitted"},
+		{syscall.ENOSPC, "out: the disk is full; free some space, or choose another directory: mkdir x: no space left on device"},
+		{syscall.EDQUOT, "out: the disk is full; free some space, or choose another directory: mkdir x: disk quota exceeded"},
+		{syscall.EACCES, "out: permission denied; change the mode or the owner, or choose another directory: mkdir x: permission denied"},
+		{syscall.EPERM, "out: permission denied; change the mode or the owner, or choose another directory: mkdir x: operation not permitted"},
 		{syscall.ENAMETOOLONG, "out: a name is too long; choose another directory: mkdir x: file name too long"},
 		{syscall.EIO, "mkdir x: input/output error"},
 		{nil, ""},

@@ -4,5 +4,5 @@ package output
 
 import "os"
 
-// lock is not known for this system, where runs at once are not refused.
+// lock does nothing on this system: concurrent runs are not refused.
 func lock(*os.Root) (unlock func(), err error) { return func() {}, nil }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// lock keeps other runs out of a directory. A file system that cannot lock
-// is used without.
+// lock refuses concurrent runs on a directory. On file systems without locks, it does
+// nothing.
 func lock(root *os.Root) (unlock func(), err error) {
 	f, err := root.Open(".")
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package output puts generated files into a directory: all of them or none,
-// each of them whole, and never outside of it. What is in the files is not
-// its business.
+// Package output writes generated files to a directory: all of them or none, each
+// complete, and never outside of the directory. It does not know their contents.
 package output
 
 import (
@@ -18,7 +17,7 @@ type File struct {
 	Data []byte
 }
 
-// State says how a file on disk compares with the generated one.
+// State is the result of comparing a file on disk with the generated one.
 type State string
 
 // The states.
@@ -105,8 +104,8 @@ func compare(root tree, f File) (Finding, error) {
 	return Finding{f.Path, Same, ""}, nil
 }
 
-// look says why a directory cannot be used; empty when it can, or when it is
-// not there.
+// look says why a directory cannot be used; empty if it can be used, or does not
+// exist.
 func look(root tree, dir string) (obstacle string, err error) {
 	info, err := root.Stat(dir)
 	if err == nil && info.IsDir() {
@@ -128,16 +127,16 @@ func look(root tree, dir string) (obstacle string, err error) {
 	return dir + " is a link that leaves the directory", nil
 }
 
-// Write brings the directory up to date, making it where needed, and reports
-// what it found before. Files that are the same are left alone, and those that
-// are replaced keep their mode. Links are not followed out of the directory,
-// and nothing that is in the way is removed: that is an error.
+// Write brings the directory up to date, creates it if necessary, and returns the
+// state before. Files with the same contents stay untouched, and replaced files keep
+// their mode. Links are not followed out of the directory. If something other than a
+// file is in the way, Write removes nothing and returns an error.
 //
-// New contents are written beside the old ones and take their place by
-// renaming, all at the end. A reader sees the old file or the new one; when the
-// context ends, or an error comes before the first rename, nothing has changed.
-// What a run left that was killed is removed by the next one. Of two that run
-// at once on one directory, the second is refused where the system can lock.
+// New contents are first written to temporary files, which are all renamed at the
+// end. A reader sees the old file or the new one. If the context ends, or an error
+// occurs before the first rename, nothing has changed. The next run removes temporary
+// files of a killed run. If the system supports locks, a second concurrent run on one
+// directory is refused.
 func Write(ctx context.Context, dir string, files []File) (findings []Finding, err error) {
 	s := staging{dir: dir}
 	defer func() { err = explain(dir, errors.Join(err, s.undo(err != nil))) }()

@@ -14,7 +14,7 @@ import (
 	"slices"
 )
 
-// tree is what is needed of an [os.Root].
+// tree is the part of [os.Root] that staging uses.
 type tree interface {
 	Stat(name string) (fs.FileInfo, error)
 	Lstat(name string) (fs.FileInfo, error)
@@ -28,7 +28,7 @@ type tree interface {
 	Close() error
 }
 
-// staging is one run of [Write]: what it has made and not yet put in place.
+// staging is one run of [Write]: what it has created and not yet renamed.
 type staging struct {
 	dir    string
 	root   tree
@@ -188,8 +188,8 @@ func (s *staging) mkdir(dir string) error {
 	return nil
 }
 
-// writeWhole puts the data on the disk before the file gets its name, so that
-// a crash leaves no empty file under it.
+// writeWhole flushes the data to disk before the file gets its final name, so that a
+// crash leaves no empty file with that name.
 func writeWhole(root tree, name string, data []byte) error {
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

@@ -1,17 +1,17 @@
-// Package panel holds the identities that alerts and dashboards share: the
-// dashboards' uids and the numbers of their panels. An alert links to a panel
-// by them, so a number is never reused or changed.
+// Package panel has the identifiers that alerts and dashboards share: the uids of the
+// dashboards and the ids of their panels. Alerts link to panels by id, so an id is
+// never reused or changed.
 package panel
 
-// The default uids of the dashboards: of all locks, of one, and of what the
-// backends say.
+// The default uids of the dashboards: of all locks, of one lock, and of the
+// backends.
 const (
 	OverviewUID = "leaderscope-overview"
 	LockUID     = "leaderscope-lock"
 	BackendsUID = "leaderscope-backends"
 )
 
-// AlertPrefix begins the name of every alert.
+// AlertPrefix is the prefix of all alert names.
 const AlertPrefix = "LeaderElection"
 
 // Panels, by what they show: a panel that both dashboards have has one number.
@@ -38,7 +38,7 @@ const (
 	Failures        = 20 // guarded bodies that failed
 
 	Holder          = 21 // who holds the lock now
-	State           = 22 // the worst that can be said of it
+	State           = 22 // the worst state of the lock
 	LeaseLeft       = 23 // share of the lease that is left now
 	LastAcquired    = 24 // time since the last term was gained
 	Declared        = 25 // lease, cadence and leaders, as declared
@@ -47,7 +47,7 @@ const (
 	AcquireDuration = 28 // time until an attempt ended
 	RenewalDuration = 29 // time that renewals took
 	Cadence         = 30 // time since the last term against the declared cadence
-	Working         = 31 // holding and working, which are two facts
+	Working         = 31 // replicas that hold the lock, and replicas that work
 	Scraped         = 32 // which replicas are scraped
 	Failover        = 33 // time between two terms, negative where they overlapped
 	Unseen          = 34 // targets that cannot be scraped
@@ -56,18 +56,18 @@ const (
 	AlertTimeline   = 37 // which alerts fired when
 	Endings         = 38 // why terms ended, and when
 
-	BackendUp        = 39 // whether each backend can be asked
+	BackendUp        = 39 // whether each backend can be queried
 	BackendWatched   = 40 // how many locks are watched
 	BackendFree      = 41 // how many watched locks no process holds
 	BackendLocks     = 42 // table of watched locks
-	BackendTimeline  = 43 // whom the backend named when
+	BackendTimeline  = 43 // which holder the backend named when
 	BackendVacancies = 44 // time without a holder
-	BackendHandover  = 45 // how long handovers took
+	BackendHandover  = 45 // duration of handovers
 	BackendTerms     = 46 // terms that began
 	BackendRenewAge  = 47 // age of the last renewal against the lease
-	BackendPolling   = 48 // time between two looks at a backend without events
+	BackendPolling   = 48 // poll interval of a backend without events
 	BackendImpostors = 49 // processes that lead while the backend names another
-	BackendReporters = 50 // who reports, and since when nothing was said
+	BackendReporters = 50 // reporting processes, and gaps in their reports
 
 	FencingChecks = 51 // writes that stores checked, and refused
 )

@@ -1,7 +1,7 @@
-// Package promcheck reads expressions of rules and panels and reports what
-// the parser lets pass: unknown metrics and labels, counters without a rate,
-// locks merged by an aggregation, joins that can never match, and texts that
-// name a label the result lacks. It evaluates nothing.
+// Package promcheck checks expressions of rules and panels for errors that the parser
+// accepts: unknown metrics and labels, counters without a rate, aggregations that
+// merge locks, joins that can never match, and texts that use a label that the
+// result lacks. It evaluates no expression.
 package promcheck
 
 import (
@@ -23,26 +23,25 @@ func TargetLabels(names ...string) Option {
 	return func(c *checker) { c.target = names }
 }
 
-// AcrossLocks lets an expression speak of several locks at once, as the
-// number of locks does.
+// AcrossLocks allows an expression to aggregate several locks, such as the number of
+// locks.
 func AcrossLocks() Option {
 	return func(c *checker) { c.acrossLocks = true }
 }
 
-// Foreign are metrics that are not of the catalogue and may be used with any
-// label. up and the series of alerts always may.
+// Foreign allows metrics that are not in the catalogue, with any label. up and the
+// series of alerts are always allowed.
 func Foreign(names ...string) Option {
 	return func(c *checker) { c.foreign = append(c.foreign, names...) }
 }
 
-// Cumulative lets the expression be a counter itself, as that of a recording
-// rule may be.
+// Cumulative allows the expression to be a counter itself, as in recording rules.
 func Cumulative() Option {
 	return func(c *checker) { c.cumulative = true }
 }
 
-// Recorded are series that rules record, by name, with all the labels that
-// they have. Those whose names end in :count are counters.
+// Recorded allows series of recording rules, by name, with all their labels. Series
+// whose names end in :count are counters.
 func Recorded(series map[string][]string) Option {
 	return func(c *checker) { c.recorded = series }
 }

@@ -18,9 +18,9 @@ type Alert struct {
 	Labels, Annotations map[string]string
 }
 
-// Rule checks the expression of an alert, and that it filters, that its texts
-// name labels that the result has, and that its identity is stable. It returns
-// every problem found, nil if there is none.
+// Rule checks the expression of an alert: it must filter, its texts must use labels
+// of the result, and its identity must be stable. Rule returns every problem found,
+// nil if there is none.
 func Rule(a Alert, opts ...Option) []error {
 	parsed, problems := check(a.Expr, opts)
 	if parsed == nil {
