@@ -230,9 +230,9 @@ func TestThePageNamesTheFamilyOfAHashedLockAndHowToLookItUp(t *testing.T) {
 	}
 	const (
 		intro = "Lock k1:0123456789abcdef has no leader\n" +
-			"No replica of job a in namespace shop has held lock k1:0123456789abcdef for 30s, and no lease that is known still runs. " +
-			"The work of the leader is not being done. No replica was told in the last 2m that the lock is held. "
-		family = "The lock is of family tenant-*/orders. "
+			"Lock k1:0123456789abcdef of job a in namespace shop has had no leader for 30s, and no known lease is still valid: the leader's work is not being done. " +
+			"Check that replicas run and campaign, and look up the holder of the lock in the backend. The backend has not reported the lock as held in the last 2m. "
+		family = "The lock belongs to family tenant-*/orders. "
 		lookUp = "If the label is a hash, `gen-dashboards label --key-file FILE --key-id ID < NAMES` prints the labels of the names in a file.\n" +
 			"https://grafana.example.org/d/leaderscope-lock?viewPanel=3&var-namespace=shop&var-job=a&var-lock_name=k1%3A0123456789abcdef"
 	)
@@ -255,10 +255,10 @@ func TestThePageOfAMismatchSaysWhatIsInUse(t *testing.T) {
 	s := scenarioTitled(t, "R8")
 	const inUse = "In use (replicas: policy, key_id, key_check): (1: hash k1 1a2b3c4d) (1: hash k2 5e6f7a8b)."
 	for name, want := range map[string]string{
-		"default": "Replicas of job a have labelled lock names in 2 ways for more than 15m. " +
-			"One lock has a label under each, so a split brain between such replicas cannot be seen. " + inUse,
-		"shared": "Replicas have labelled lock names in 2 ways for more than 15m. " +
-			"One lock has a label under each, so a split brain between such replicas cannot be seen. " + inUse,
+		"default": "Replicas of job a have used 2 different redaction policies or keys for more than 15m: " +
+			"one lock has several labels, so no alert detects a split brain between these replicas. Give all replicas the same policy, key and key id. " + inUse,
+		"shared": "Replicas have used 2 different redaction policies or keys for more than 15m: " +
+			"one lock has several labels, so no alert detects a split brain between these replicas. Give all replicas the same policy, key and key id. " + inUse,
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := variants()[name]
