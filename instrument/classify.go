@@ -200,7 +200,7 @@ func (e *Election) noticeUnknown(err error) {
 	if !e.say(saidUnknown) {
 		return
 	}
-	e.m.notice("an attempt failed with an error that no classifier knows, so its reason is unknown; declare it with instrument.Classify, or wrap one of the sentinels such as instrument.ErrContended or instrument.ErrBackend",
+	e.m.notice("an attempt failed with an error that no classifier recognises, so its reason is unknown; classify it with instrument.Classify, or wrap one of the sentinels such as instrument.ErrContended or instrument.ErrBackend",
 		e.labelAttr(), typeAttr(err))
 }
 

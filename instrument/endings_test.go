@@ -137,7 +137,7 @@ func TestAnObservedTermLeadsUntilTheEndThatWasSeenLast(t *testing.T) {
 		seen(100 * s)
 		time.Sleep(20 * s)
 		if !e.Leading() {
-			t.Error("it leads no more before the end that was seen last")
+			t.Error("it stopped leading before the end that was seen last")
 		}
 		time.Sleep(30 * s)
 		if e.Leading() {

@@ -7,7 +7,7 @@ import "errors"
 var (
 	// ErrContended: another holds the lock. From Renew it means that the lock
 	// is lost, from Release that it was not ours any more.
-	ErrContended = errors.New("leaderscope: lock is held by another")
+	ErrContended = errors.New("leaderscope: lock is held by another holder")
 	// ErrAlreadyHeld: this caller holds the lock already.
 	ErrAlreadyHeld = errors.New("leaderscope: lock is already held by this caller")
 	// ErrSessionLost: the session behind the attempt or the lease has ended.

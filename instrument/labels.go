@@ -38,7 +38,7 @@ func (m *Middleware) shareSettings(set *settings) *settings {
 func (e *Election) compare(opts []ElectionOption) {
 	if e.set.contradicts(newSettings("", opts)) && e.say(saidOptions) {
 		e.m.fault()
-		e.m.notice("options for a lock differ from those of the first call, which stand; give one set of options for each name", e.labelAttr())
+		e.m.notice("options for a lock differ from those of the first call, which remain in effect; pass the same options in every call for a name", e.labelAttr())
 	}
 }
 
@@ -108,7 +108,7 @@ func (m *Middleware) overflowed(family string) {
 }
 
 func (m *Middleware) collided(shown string) {
-	m.notice("two lock names have the same label, which is shown as shared from now on", slog.String(catalog.LockName.Name(), shown))
+	m.notice("two lock names have the same label, which is reported as shared from now on", slog.String(catalog.LockName.Name(), shown))
 }
 
 // noticeRedacted logs, once, what the default policy costs.
@@ -117,7 +117,7 @@ func (m *Middleware) noticeRedacted(label redact.Label) {
 		return
 	}
 	m.redactedNotice.Do(func() {
-		m.notice("lock names made at run time share the label \"redacted\", so alerts about single locks are off for them; choose a policy with instrument.WithRedactor, such as redact.Hash, to tell them apart",
+		m.notice("lock names made at run time share the label \"redacted\", so per-lock alerts are off for them; choose a policy with instrument.WithRedactor, such as redact.Hash, to distinguish them",
 			slog.String("alerts", strings.Join(catalog.SingleLockAlerts(), ", ")))
 	})
 }

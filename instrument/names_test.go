@@ -56,7 +56,7 @@ func TestALabelOfTwoNamesIsShownAsSharedWhicheverCameFirst(t *testing.T) {
 				t.Errorf("observers: %s", diff)
 			}
 			synctest.Wait()
-			warning := `level=WARN msg="leaderscope: two lock names have the same label, which is shown as shared from now on" lock_name=k1:4*`
+			warning := `level=WARN msg="leaderscope: two lock names have the same label, which is reported as shared from now on" lock_name=k1:4*`
 			if strings.Count(text.String(), warning) != 1 || strings.Contains(text.String(), "left") || strings.Contains(text.String(), "down") {
 				t.Errorf("logged:\n%s", text.String())
 			}

@@ -56,7 +56,7 @@ func newPolicy(policy string, err error, rules []Rule) *Policy {
 	for i, r := range p.rules {
 		err := r.err
 		if err == nil && r.policy == PolicyHash && policy != PolicyHash {
-			err = errors.New("Hashed needs a key: give the rules to Hash")
+			err = errors.New("Hashed needs a key: pass the rules to Hash")
 		}
 		if err != nil {
 			p.err = errors.Join(p.err, fmt.Errorf("leaderscope: rule %d: %w", i+1, err))
@@ -78,7 +78,7 @@ func (p *Policy) WithSecondary(key []byte, id string) *Policy {
 	secondary, err := newPseudonyms(key, id, "the secondary key")
 	switch {
 	case p.Info().Policy != PolicyHash:
-		err = fmt.Errorf("%w: a secondary key needs a policy made by Hash", ErrKey)
+		err = fmt.Errorf("%w: a secondary key needs a policy from Hash", ErrKey)
 	case err == nil && p.primary != nil && (secondary.id == p.primary.id || secondary.check == p.primary.check):
 		err = fmt.Errorf("%w: the secondary key or its id is that of the primary; make a new key under a new id", ErrKey)
 	}

@@ -16,13 +16,13 @@ import (
 
 func main() {
 	var cfg config
-	flag.StringVar(&cfg.redis, "redis", "", "HOST:PORT of a Redis; without it a private one is started")
-	flag.StringVar(&cfg.name, "node", "", "run one node of that name, and not the show")
-	flag.StringVar(&cfg.prefix, "prefix", "cache-warmer:", "of all keys in Redis")
-	flag.DurationVar(&cfg.lease, "lease", time.Second, "of a partition's lock")
+	flag.StringVar(&cfg.redis, "redis", "", "HOST:PORT of a Redis server; without it a private one is started")
+	flag.StringVar(&cfg.name, "node", "", "run only the node of that name, without the demonstration")
+	flag.StringVar(&cfg.prefix, "prefix", "cache-warmer:", "prefix of all keys in Redis")
+	flag.DurationVar(&cfg.lease, "lease", time.Second, "lease of a partition's lock")
 	flag.DurationVar(&cfg.chunk, "chunk", 150*time.Millisecond, "how long each of a partition's ten chunks takes")
 	flag.DurationVar(&cfg.fresh, "fresh", 2*time.Second, "how long a partition stays fresh")
-	flag.DurationVar(&cfg.every, "every", 200*time.Millisecond, "time between two looks at the partitions")
+	flag.DurationVar(&cfg.every, "every", 200*time.Millisecond, "interval between two checks of the partitions")
 	flag.Parse()
 	run := show
 	if cfg.name != "" {

@@ -42,7 +42,7 @@ func show(ctx context.Context, cfg config) (err error) {
 	client := redis.NewClient(&redis.Options{Addr: cfg.redis})
 	defer client.Close()
 	if err := client.Ping(ctx).Err(); err != nil {
-		return fmt.Errorf("--redis %s: %w: is a Redis there?", cfg.redis, err)
+		return fmt.Errorf("--redis %s: %w: check that a Redis server listens there", cfg.redis, err)
 	}
 	d := &director{cfg: cfg, store: store{client: client, prefix: cfg.prefix}}
 	defer func() {
@@ -77,7 +77,7 @@ func (d *director) play(ctx context.Context) error {
 		return err
 	}
 
-	fmt.Printf("\nThe source of partition %s is back.\n", broken)
+	fmt.Printf("\nThe source of partition %s works again.\n", broken)
 	if err := d.store.fill(ctx, broken, false); err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (d *director) compare(ctx context.Context) error {
 		}
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("not as it should be: %q", wrong)
+		return fmt.Errorf("unexpected: %q", wrong)
 	}
 	fmt.Println("No partition was loaded by two nodes at once. What the remaining node exported is what it counted itself.")
 	return nil

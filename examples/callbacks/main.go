@@ -72,7 +72,7 @@ func campaign(ctx context.Context, e *instrument.Election, elector instrument.Ac
 }
 
 func main() {
-	endpoint, address := flag.String("etcd", "127.0.0.1:2379", "the etcd to ask"), flag.String("listen", "127.0.0.1:8080", "where to serve")
+	endpoint, address := flag.String("etcd", "127.0.0.1:2379", "etcd endpoint"), flag.String("listen", "127.0.0.1:8080", "listen address")
 	ttl := flag.Duration("ttl", 15*time.Second, "length of the lease")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

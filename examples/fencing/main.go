@@ -11,14 +11,14 @@ import (
 )
 
 func main() {
-	keep := flag.Bool("keep", false, "leave the nodes running at the end, for a look at their /metrics")
+	keep := flag.Bool("keep", false, "leave the nodes running at the end, to inspect their /metrics")
 	flag.Parse()
 	stage.Main("fencing", nil, func(ctx context.Context) error {
 		switch {
 		case stage.IsNode():
 			return runNode(ctx, flag.Args())
 		case flag.NArg() > 0:
-			return fmt.Errorf("%q: no arguments are taken; -keep is the only flag", flag.Arg(0))
+			return fmt.Errorf("%q: unexpected argument; the only flag is -keep", flag.Arg(0))
 		default:
 			return show(ctx, *keep)
 		}

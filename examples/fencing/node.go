@@ -80,7 +80,7 @@ func runNode(ctx context.Context, args []string) error {
 		return err
 	}
 	defer stop()
-	fmt.Println("is there,", address)
+	fmt.Println("started,", address)
 
 	events := json.NewEncoder(os.Stdout)
 	writer := m.Election(lockName, instrument.Hold(), instrument.LeaseDuration(lease), instrument.Backend("etcd"))

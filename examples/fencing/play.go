@@ -42,7 +42,7 @@ func show(ctx context.Context, keep bool) (err error) {
 		return err
 	}
 	if keep {
-		fmt.Printf("\nThe nodes go on until Ctrl-C:\n  %s\n  %s\n", paused.Address(), other.Address())
+		fmt.Printf("\nThe nodes keep running until Ctrl-C:\n  %s\n  %s\n", paused.Address(), other.Address())
 		<-ctx.Done()
 	}
 	return nil
@@ -152,11 +152,11 @@ func (d *director) suspendAndResume(ctx context.Context) (paused, other *actor, 
 	if other, err = d.start(ctx, "node-2"); err != nil {
 		return nil, nil, err
 	}
-	fmt.Println("        node-1 is suspended: it has looked at its term, and not yet written")
+	fmt.Println("        node-1 is suspended: it has checked its term, but not yet written")
 	if _, err = other.await(ctx, 0, "the second entry", entry2); err != nil {
 		return nil, nil, err
 	}
-	fmt.Println("        node-1 goes on")
+	fmt.Println("        node-1 is continued")
 	paused.Continue()
 	_, err = paused.await(ctx, 0, "the end of the term", of(termEnded))
 	return paused, other, err
@@ -281,7 +281,7 @@ func describe(e event) string {
 	case e.Kind == refused:
 		return fmt.Sprintf("entry %d was refused %.1f s after its lease: %s", e.Number, e.Late, e.Text)
 	case e.Kind == termEnded:
-		return "leads no more"
+		return "stopped leading"
 	default:
 		return ""
 	}

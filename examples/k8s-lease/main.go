@@ -53,20 +53,20 @@ func parseFlags(args []string, binary string, out io.Writer) (o options, keep bo
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "a cluster to use; a Lease is made there and removed at the end")
 	flags.StringVar(&o.binary, "kube-apiserver", binary, "a kube-apiserver to start; default $"+binaryVariable)
 	flags.StringVar(&o.namespace, "namespace", metav1.NamespaceDefault, "where the Lease is made")
-	flags.BoolVar(&keep, "keep", false, "leave the nodes running at the end, for a look at their /metrics")
+	flags.BoolVar(&keep, "keep", false, "leave the nodes running at the end, to inspect their /metrics")
 	if err := flags.Parse(args); err != nil {
 		return o, false, err
 	}
 	switch {
 	case flags.NArg() > 0:
-		return o, false, fmt.Errorf("%q: no arguments are taken, only flags; -help lists them", flags.Arg(0))
+		return o, false, fmt.Errorf("%q: unexpected argument; -help lists the flags", flags.Arg(0))
 	case o.kubeconfig != "":
 		o.binary = ""
 	case o.binary == "":
 		return o, false, errNoServer
 	default:
 		if _, err := exec.LookPath(o.binary); err != nil {
-			return o, false, fmt.Errorf("--kube-apiserver %s is no program that can be run: %w", o.binary, errors.Unwrap(err))
+			return o, false, fmt.Errorf("--kube-apiserver %s is not an executable program: %w", o.binary, errors.Unwrap(err))
 		}
 	}
 	return o, keep, nil

@@ -51,7 +51,7 @@ type node struct {
 // What a node tells of its work.
 const (
 	leads   = "leads"
-	stopped = "leads no more"
+	stopped = "stopped leading"
 )
 
 // runNode is one node of the service, until ctx ends. args are its name, a
@@ -70,7 +70,7 @@ func runNode(ctx context.Context, args []string) error {
 		return err
 	}
 	defer stop()
-	fmt.Println("is there,", address)
+	fmt.Println("started,", address)
 
 	work, leave := stage.Cues(ctx)
 	if err := n.run(work); err != nil {

@@ -66,7 +66,7 @@ func TestAfterAGracefulStopOursIsZeroAndClientGosIsNot(t *testing.T) {
 				t.Errorf("%s %s is %v, want %v", c.when, c.metric, got, c.want)
 			}
 		}
-		if got := strings.Join(said, " "); got != "leads leads no more" {
+		if got := strings.Join(said, " "); got != "leads stopped leading" {
 			t.Errorf("the node said %q", got)
 		}
 	})

@@ -41,7 +41,7 @@ func show(ctx context.Context, o options, keep bool) (err error) {
 		return err
 	}
 	if keep {
-		fmt.Print("\nThe nodes that are left go on until Ctrl-C:\n")
+		fmt.Print("\nThe remaining nodes keep running until Ctrl-C:\n")
 		for _, c := range d.nodes {
 			if !c.Gone() {
 				fmt.Printf("  %s\n", c.Address())
@@ -164,7 +164,7 @@ func (d *director) story(ctx context.Context) error {
 	if err := d.table(ctx); err != nil {
 		return err
 	}
-	fmt.Printf("        %s stops gracefully; its process goes on\n", first.Name)
+	fmt.Printf("        %s stops gracefully; its process keeps running\n", first.Name)
 	if err := first.stop(ctx); err != nil {
 		return err
 	}

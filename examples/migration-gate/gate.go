@@ -95,7 +95,7 @@ func (g *gate) leave(ctx context.Context, did bool) (outcome, error) {
 	case err != nil:
 		return none, err
 	case !done:
-		return none, errors.New("after the lock: the migration was done, and its marker is not there")
+		return none, errors.New("after the lock: the migration was applied, but its marker is missing")
 	case did:
 		return migrated, nil
 	default:

@@ -150,10 +150,10 @@ func TestACommandLineThatMakesNoSenseIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 	for want, change := range map[string]func(*config){
-		"--instance a: an instance needs --postgres DSN":           func(c *config) { c.postgres = "" },
-		"--migration 0003: known are 0001-cents and 0002-currency": func(c *config) { c.migration = "0003" },
-		"--budget 0s: want more than 0":                            func(c *config) { c.budget = 0 },
-		"--batch -1s: want 0 or more":                              func(c *config) { c.batch = -time.Second },
+		"--instance a: an instance needs --postgres DSN":                                   func(c *config) { c.postgres = "" },
+		"--migration 0003: unknown migration; valid migrations: 0001-cents, 0002-currency": func(c *config) { c.migration = "0003" },
+		"--budget 0s: want more than 0":                                                    func(c *config) { c.budget = 0 },
+		"--batch -1s: want 0 or more":                                                      func(c *config) { c.batch = -time.Second },
 	} {
 		c := right
 		change(&c)

@@ -16,10 +16,10 @@ import (
 
 func main() {
 	var cfg config
-	flag.StringVar(&cfg.postgres, "postgres", "", "DSN of a PostgreSQL; without it a private one is started")
-	flag.StringVar(&cfg.schema, "schema", "public", "of an instance's tables")
-	flag.StringVar(&cfg.name, "instance", "", "run one instance of that name, and not the show")
-	flag.StringVar(&cfg.migration, "migration", "0001-cents", "what an instance wants applied")
+	flag.StringVar(&cfg.postgres, "postgres", "", "DSN of a PostgreSQL server; without it a private one is started")
+	flag.StringVar(&cfg.schema, "schema", "public", "schema of an instance's tables")
+	flag.StringVar(&cfg.name, "instance", "", "run only the instance of that name, without the demonstration")
+	flag.StringVar(&cfg.migration, "migration", "0001-cents", "the migration that an instance applies")
 	flag.DurationVar(&cfg.budget, "budget", 5*time.Second, "how long a migration may take")
 	flag.DurationVar(&cfg.batch, "batch", 50*time.Millisecond, "how long each of its ten batches takes")
 	flag.Parse()
@@ -41,7 +41,7 @@ func (cfg config) check() error {
 	case cfg.name != "" && cfg.postgres == "":
 		return fmt.Errorf("--instance %s: an instance needs --postgres DSN", cfg.name)
 	case !known:
-		return fmt.Errorf("--migration %s: known are 0001-cents and 0002-currency", cfg.migration)
+		return fmt.Errorf("--migration %s: unknown migration; valid migrations: 0001-cents, 0002-currency", cfg.migration)
 	case cfg.budget <= 0:
 		return fmt.Errorf("--budget %v: want more than 0", cfg.budget)
 	case cfg.batch < 0:

@@ -110,6 +110,6 @@ func (s schema) whole(ctx context.Context) (by string, err error) {
 	case done && rows == 1000:
 		return by, s.db.QueryRowContext(ctx, "SELECT applied_by FROM migrations WHERE version = $1", s.version).Scan(&by)
 	default:
-		return "", errors.New("applied by half")
+		return "", errors.New("applied to some of the rows only")
 	}
 }

@@ -77,7 +77,7 @@ func (d *director) play(ctx context.Context) error {
 		return err
 	}
 
-	fmt.Println("\nAn instance looks in the wrong schema, and cannot read the marker.")
+	fmt.Println("\nAn instance uses the wrong schema and cannot read the marker.")
 	astray := d.cfg
 	astray.schema = "pg_temp"
 	if err := d.nodes.Start(ctx, astray.args, "instance-d"); err != nil {

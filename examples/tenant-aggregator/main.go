@@ -19,10 +19,10 @@ const keyVariable = "TENANT_AGGREGATOR_KEY"
 
 func main() {
 	var cfg nodeConfig
-	flag.StringVar(&cfg.redis, "redis", "", "HOST:PORT of a Redis; without it a private one is started")
-	flag.StringVar(&cfg.name, "node", "", "run one node of that name, and not the show")
-	flag.StringVar(&cfg.prefix, "prefix", "tenant-aggregator:", "of all keys in Redis")
-	flag.DurationVar(&cfg.lease, "lease", 2*time.Second, "of a tenant's lock")
+	flag.StringVar(&cfg.redis, "redis", "", "HOST:PORT of a Redis server; without it a private one is started")
+	flag.StringVar(&cfg.name, "node", "", "run only the node of that name, without the demonstration")
+	flag.StringVar(&cfg.prefix, "prefix", "tenant-aggregator:", "prefix of all keys in Redis")
+	flag.DurationVar(&cfg.lease, "lease", 2*time.Second, "lease of a tenant's lock")
 	flag.DurationVar(&cfg.every, "every", 300*time.Millisecond, "time between two runs of a tenant on a node")
 	flag.DurationVar(&cfg.work, "work", 100*time.Millisecond, "how long a run takes")
 	flag.Parse()

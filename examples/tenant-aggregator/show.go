@@ -42,7 +42,7 @@ func show(ctx context.Context, cfg nodeConfig) (err error) {
 	client := redis.NewClient(&redis.Options{Addr: cfg.redis})
 	defer client.Close()
 	if err := client.Ping(ctx).Err(); err != nil {
-		return fmt.Errorf("--redis %s: %w: is a Redis there?", cfg.redis, err)
+		return fmt.Errorf("--redis %s: %w: check that a Redis server listens there", cfg.redis, err)
 	}
 	label, err := makeKey()
 	if err != nil {
@@ -180,7 +180,7 @@ func (d *director) change(ctx context.Context) error {
 			return err
 		}
 	}
-	fmt.Println("  no node has series of umbrella any more, stark was aggregated three times")
+	fmt.Println("  no node exports series of umbrella; stark was aggregated three times")
 	return nil
 }
 
@@ -230,7 +230,7 @@ func (d *director) compare(ctx context.Context, tenants ...string) error {
 		}
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("not as it should be: %q", wrong)
+		return fmt.Errorf("unexpected: %q", wrong)
 	}
 	fmt.Println("\nWhat the nodes exported is what they counted themselves.")
 	return nil

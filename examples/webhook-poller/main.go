@@ -16,9 +16,9 @@ import (
 
 func main() {
 	var cfg config
-	flag.StringVar(&cfg.postgres, "postgres", "", "DSN of a PostgreSQL; without it a private one is started")
-	flag.StringVar(&cfg.schema, "schema", "public", "of a node's table")
-	flag.StringVar(&cfg.name, "node", "", "run one node of that name, and not the show")
+	flag.StringVar(&cfg.postgres, "postgres", "", "DSN of a PostgreSQL server; without it a private one is started")
+	flag.StringVar(&cfg.schema, "schema", "public", "schema of a node's table")
+	flag.StringVar(&cfg.name, "node", "", "run only the node of that name, without the demonstration")
 	flag.DurationVar(&cfg.claim, "claim", 2*time.Second, "how long a node may take to deliver what it claimed")
 	flag.DurationVar(&cfg.every, "every", 100*time.Millisecond, "time between two polls that find nothing")
 	flag.IntVar(&cfg.limit, "limit", 4, "attempts after which a webhook is FAILED")

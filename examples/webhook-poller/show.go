@@ -111,7 +111,7 @@ func (d *director) play(ctx context.Context) error {
 		return err
 	}
 
-	fmt.Printf("\nA webhook has arrived, and %s is killed before it can note that.\n\n", leader.Name)
+	fmt.Printf("\nA webhook was delivered, and %s is killed before it can record that.\n\n", leader.Name)
 	key, err := d.add(ctx, "/silent")
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (d *director) play(ctx context.Context) error {
 	if err := d.printWebhooks(ctx, key); err != nil {
 		return err
 	}
-	fmt.Printf("\n  %s led at once, and delivered it again when the claim of %v had run out, %.1f s after the kill\n", standby.Name, d.cfg.claim, time.Since(killed).Seconds())
+	fmt.Printf("\n  %s took over at once and delivered it again when the claim of %v had expired, %.1f s after the kill\n", standby.Name, d.cfg.claim, time.Since(killed).Seconds())
 	return d.compare(ctx)
 }
 

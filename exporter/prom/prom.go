@@ -29,7 +29,7 @@ import (
 // ErrRegistered says that a registry cannot take another exporter: it has one
 // of another Middleware, one of the same with other options, or an
 // OpenTelemetry pipeline of it.
-var ErrRegistered = errors.New("leaderscope: this registry has another middleware, or this one by other means or with other options; share one exporter, or tell two middlewares apart by WithConstLabels")
+var ErrRegistered = errors.New("leaderscope: this registry already exports another middleware, or this one through another exporter or with other options; share one exporter, or distinguish two middlewares with WithConstLabels")
 
 // Exporter has a Middleware scraped from a registry until it is closed. It is
 // safe for concurrent use.

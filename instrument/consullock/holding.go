@@ -18,7 +18,7 @@ const askTimeout = time.Second
 
 var (
 	// errUnwatched is the cause of a loss that nothing but the client's word shows.
-	errUnwatched = errors.New("consullock: client does not watch the lock any more")
+	errUnwatched = errors.New("consullock: client no longer watches the lock")
 	// errGaveUp is the cause of a term whose session the client no longer renews.
 	errGaveUp = fmt.Errorf("consullock: session was not renewed in time: %w", instrument.ErrGaveUp)
 )

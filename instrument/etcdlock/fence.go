@@ -54,7 +54,7 @@ func (f *Fence) Write(ctx context.Context, token uint64, ops ...clientv3.Op) (*c
 	// refused before the first write.
 	resp, err := f.kv.Txn(ctx).If(f.than(word)).Then(f.get()).Else(append(ops[:len(ops):len(ops)], f.put(word))...).Commit()
 	if err != nil {
-		return nil, fmt.Errorf("leaderscope: fenced write failed, it is not known whether it was written: %w", err)
+		return nil, fmt.Errorf("leaderscope: fenced write failed, and it is unknown whether it took effect: %w", err)
 	}
 	if !resp.Succeeded {
 		return resp, fence.Compare(f.e, token, token)

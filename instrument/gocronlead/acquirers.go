@@ -51,7 +51,7 @@ func (a *acquirers) acquirer(name string) instrument.Acquirer {
 	return a.known[id]
 }
 
-var errNoAcquirer = errors.New("leaderscope: gocron: the function given to gocronlead.NewLocker is nil, or returned no Acquirer")
+var errNoAcquirer = errors.New("leaderscope: gocron: there is no Acquirer: pass gocronlead.NewLocker a function that returns one for every job")
 
 // made is an acquirer in any case: a job that is refused is better than a
 // program that ends.

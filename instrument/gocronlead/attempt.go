@@ -59,7 +59,7 @@ func (a *asked) Acquire(ctx context.Context) (instrument.Lease, error) {
 	return leaseOf(a.lock), nil
 }
 
-var errNoLocker = errors.New("leaderscope: gocron: the locker given to gocronlead.Locker is nil")
+var errNoLocker = errors.New("leaderscope: gocron: the locker is nil: pass a gocron.Locker to gocronlead.Locker")
 
 // uniqueViolation is the SQLSTATE of a row that is there already.
 const uniqueViolation = "23505"

@@ -43,7 +43,7 @@ func Elector(e *instrument.Election, elector gocron.Elector, classifiers ...inst
 	return &JobElector{e: e, next: elector, classifiers: classifiers, runs: map[uuid.UUID][]*run{}}
 }
 
-var errNoElector = errors.New("leaderscope: gocron: the elector given to gocronlead.Elector is nil")
+var errNoElector = errors.New("leaderscope: gocron: the elector is nil: pass a gocron.Elector to gocronlead.Elector")
 
 // IsLeader asks the wrapped elector and returns its answer untouched.
 func (j *JobElector) IsLeader(ctx context.Context) error {
@@ -97,7 +97,7 @@ func (j *JobElector) ended(job gocron.Job, err error) {
 }
 
 // errStopped is the cause of a term that was open when the scheduler stopped.
-var errStopped = fmt.Errorf("leaderscope: gocron: the scheduler has stopped, and asks its elector no more: %w", context.Canceled)
+var errStopped = fmt.Errorf("leaderscope: gocron: the scheduler has stopped and no longer calls its elector: %w", context.Canceled)
 
 // stopped ends the term, once the last job has returned: gocron may have given
 // up waiting for it, and nothing says that another leads meanwhile.

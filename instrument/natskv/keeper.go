@@ -19,7 +19,7 @@ import (
 var (
 	errGaveUp  = fmt.Errorf("natskv: key was not updated in time: %w", instrument.ErrGaveUp)
 	errDeleted = fmt.Errorf("natskv: key was deleted: %w", instrument.ErrSessionLost)
-	errTaken   = fmt.Errorf("natskv: another wrote the key: %w", instrument.ErrContended)
+	errTaken   = fmt.Errorf("natskv: another replica wrote the key: %w", instrument.ErrContended)
 	errClosed  = fmt.Errorf("natskv: connection was closed: %w", context.Canceled)
 )
 

@@ -120,7 +120,7 @@ func (e *elector) AcquireAsWitness(ctx context.Context, election *instrument.Ele
 	}
 	ttl, err := e.store.ttl(ctx) // which may have been changed
 	if err != nil {
-		return nil, fmt.Errorf("natskv: ask for the bucket's TTL: %w", err)
+		return nil, fmt.Errorf("natskv: read the bucket's TTL: %w", err)
 	}
 	watching, stop := context.WithCancel(ctx)
 	defer stop()

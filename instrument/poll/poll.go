@@ -51,9 +51,9 @@ func Unknown(err error) Outcome {
 func Poll(ctx context.Context, e *instrument.Election, every time.Duration, read func(context.Context) Outcome) error {
 	switch {
 	case every <= 0:
-		return fmt.Errorf("leaderscope: poll: interval is %v, want more than 0", every)
+		return fmt.Errorf("leaderscope: poll: the interval is %v: pass more than 0", every)
 	case read == nil:
-		return errors.New("leaderscope: poll: the function that looks is nil")
+		return errors.New("leaderscope: poll: the poll function is nil: pass one that returns an Outcome")
 	}
 	if ctx == nil {
 		ctx = context.Background()

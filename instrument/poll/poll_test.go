@@ -126,8 +126,8 @@ func TestArgumentsThatMakeNoSense(t *testing.T) {
 		read  func(context.Context) poll.Outcome
 		want  string
 	}{
-		{"no interval", 0, leads, "interval is 0s, want more than 0"},
-		{"a negative interval", -s, leads, "interval is -1s, want more than 0"},
+		{"no interval", 0, leads, "the interval is 0s: pass more than 0"},
+		{"a negative interval", -s, leads, "the interval is -1s: pass more than 0"},
 		{"no look", s, nil, "the function that looks is nil"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -71,7 +71,7 @@ func (f *Fence) Run(ctx context.Context, token uint64, w *Write, keys []string, 
 		err, _ = answer[1].(error)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("leaderscope: fenced write failed, it is not known whether it was written: %w", err)
+		return nil, fmt.Errorf("leaderscope: fenced write failed, and it is unknown whether it took effect: %w", err)
 	}
 	switch {
 	case len(answer) > 0 && answer[0] == int64(0):

@@ -11,7 +11,7 @@ import (
 )
 
 // errOver: the lock was given back, or the mutex has won another since.
-var errOver = fmt.Errorf("leaderscope: redsynclead: the lock is not held any more: %w", instrument.ErrSessionLost)
+var errOver = fmt.Errorf("leaderscope: redsynclead: the lock is no longer held: %w", instrument.ErrSessionLost)
 
 func (h *holding) lease(autoRenew bool) instrument.Lease {
 	opts := []instrument.LeaseOption{

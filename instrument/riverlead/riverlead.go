@@ -47,7 +47,7 @@ func Lease(length time.Duration) Option { return func(o *options) { o.lease = le
 // whose database is not PostgreSQL. With a nil election it does nothing.
 func Observe[TTx any](ctx context.Context, e *instrument.Election, client *river.Client[TTx], opts ...Option) error {
 	if client == nil {
-		return errors.New("leaderscope: river: the client is nil")
+		return errors.New("leaderscope: river: the client is nil: pass one of river.NewClient")
 	}
 	return observe(ctx, e, client, client.Stopped(), opts) // read here: Start writes it
 }
@@ -61,13 +61,13 @@ func observe[TTx any](ctx context.Context, e *instrument.Election, client *river
 	}
 	switch {
 	case o.every <= 0:
-		return fmt.Errorf("leaderscope: river: Interval(%v), want more than 0", o.every)
+		return fmt.Errorf("leaderscope: river: the interval is %v: pass more than 0 to riverlead.Interval", o.every)
 	case o.lease <= 0:
-		return fmt.Errorf("leaderscope: river: Lease(%v), want more than 0", o.lease)
+		return fmt.Errorf("leaderscope: river: the lease is %v: pass more than 0 to riverlead.Lease", o.lease)
 	}
 	driver := client.Driver()
 	if name := driver.DatabaseName(); name != "postgres" {
-		return fmt.Errorf("leaderscope: river: the client's database is %q; only that of PostgreSQL can be asked how long the lease runs", name)
+		return fmt.Errorf("leaderscope: river: the client's database is %q: use a client for PostgreSQL, the only database from which the lease can be read", name)
 	}
 	if e == nil {
 		return nil

@@ -346,9 +346,9 @@ func TestArgumentsThatMakeNoSense(t *testing.T) {
 		wants  string
 	}{
 		{"no client", nil, nil, "client is nil"},
-		{"no interval", client, []riverlead.Option{riverlead.Interval(0)}, "Interval(0s)"},
-		{"a negative lease", client, []riverlead.Option{riverlead.Lease(-s)}, "Lease(-1s)"},
-		{"no lease", client, []riverlead.Option{riverlead.Lease(0)}, "Lease(0s)"},
+		{"no interval", client, []riverlead.Option{riverlead.Interval(0)}, "the interval is 0s: pass"},
+		{"a negative lease", client, []riverlead.Option{riverlead.Lease(-s)}, "the lease is -1s: pass"},
+		{"no lease", client, []riverlead.Option{riverlead.Lease(0)}, "the lease is 0s: pass"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if err := riverlead.Observe(t.Context(), e, c.client, c.opts...); err == nil || !strings.Contains(err.Error(), c.wants) {
@@ -371,7 +371,7 @@ func TestADatabaseThatCannotBeAskedIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `leaderscope: river: the client's database is "sqlite"; only that of PostgreSQL can be asked how long the lease runs`
+	const want = `leaderscope: river: the client's database is "sqlite": use a client for PostgreSQL, the only database from which the lease can be read`
 	err = riverlead.Observe(t.Context(), expect.Middleware(t).Election(expect.Lock), client)
 	if err == nil || err.Error() != want || len(x.asked()) != 0 {
 		t.Errorf("%v, %q", err, x.asked())

@@ -9,8 +9,8 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/internal/interruptible"
 )
 
-// errLost: the library told that the lock was lost before it was given back.
-var errLost = fmt.Errorf("leaderscope: rueidislocklead: the lock was lost before it was given back: %w", instrument.ErrSessionLost)
+// errLost: the library told that the lock was lost before it was released.
+var errLost = fmt.Errorf("leaderscope: rueidislocklead: the lock was lost before it was released: %w", instrument.ErrSessionLost)
 
 // holding is a lock that was won.
 type holding struct {

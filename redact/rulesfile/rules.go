@@ -160,7 +160,7 @@ func (d *document) text(node *yaml.Node, at string) (string, error) {
 	case node.Kind == yaml.AliasNode || !isPlain(node):
 		return "", d.wrong(node, at, notPlain)
 	case node.Kind != yaml.ScalarNode || node.Tag != "!!str":
-		return "", d.wrong(node, at, "is no text; a name that looks like a number or a word of YAML goes in quotes")
+		return "", d.wrong(node, at, "is not a string; quote a name that YAML reads as a number or a keyword")
 	case len(node.Value) > MaxNameSize:
 		return "", d.wrong(node, at, fmt.Sprintf("is longer than %d bytes", MaxNameSize))
 	}

@@ -32,7 +32,7 @@ func Check(r prometheus.Registerer, constant prometheus.Labels) error {
 	}
 	added := inspect(r)
 	if added.prefix != "" {
-		return fmt.Errorf("leaderscope: the registerer adds the prefix %q to metric names, and no rule or dashboard would find them: register with the registerer that it wraps, and tell series apart by constant labels", added.prefix)
+		return fmt.Errorf("leaderscope: the registerer adds the prefix %q to metric names, and no rule or dashboard would find them: register with the registerer that it wraps, and distinguish series by constant labels", added.prefix)
 	}
 	for name := range added.labels {
 		if _, ok := constant[name]; ok {
@@ -52,7 +52,7 @@ func CheckLabels(constant prometheus.Labels) error {
 		escaped := model.EscapeName(name, model.UnderscoreEscaping)
 		switch {
 		case name == "" || !utf8.ValidString(name):
-			return fmt.Errorf("leaderscope: constant label %q: this is no label name", name)
+			return fmt.Errorf("leaderscope: constant label %q: this is not a valid label name; choose another name", name)
 		case !utf8.ValidString(constant[name]):
 			return fmt.Errorf("leaderscope: constant label %q: its value is not valid UTF-8", name)
 		case strings.HasPrefix(escaped, model.ReservedLabelPrefix):

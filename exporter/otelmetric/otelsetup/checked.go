@@ -21,11 +21,11 @@ var (
 	// ErrUnidentified says that a resource without service.instance.id is
 	// pushed. Replicas then write into one series: gauges jump between their
 	// values, counters reset all the time, and no rule on leaders can be right.
-	ErrUnidentified = errors.New("leaderscope: metrics are pushed without service.instance.id, so replicas cannot be told apart; set it in OTEL_RESOURCE_ATTRIBUTES, or take the resource from otelsetup.Identify")
+	ErrUnidentified = errors.New("leaderscope: metrics are pushed without service.instance.id, so replicas cannot be distinguished; set it in OTEL_RESOURCE_ATTRIBUTES, or use the resource of otelsetup.Identify")
 
 	// ErrUnnamed says that series of locks have no lock.name, as when a View
 	// drops it. All locks of a process are one series then.
-	ErrUnnamed = errors.New("leaderscope: series of locks are pushed without lock.name, so locks cannot be told apart; take the View away that drops it: redact names by the policy of the middleware instead")
+	ErrUnnamed = errors.New("leaderscope: series of locks are pushed without lock.name, so locks cannot be distinguished; remove the View that drops it, and redact names with the policy of the middleware instead")
 
 	// ErrFolded says that the SDK's limit on attribute sets is reached, so
 	// some locks have lost their lock.name.

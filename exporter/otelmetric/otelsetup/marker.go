@@ -34,7 +34,7 @@ func (p *Pipeline) mark(r prometheus.Registerer, m *instrument.Middleware) error
 	}
 	mark := &marker{r, registerer.Marker(m)}
 	if err := r.Register(mark); err != nil {
-		return fmt.Errorf("leaderscope: otelsetup: this registerer has a pipeline or this middleware already; share that one, or end it first: %w", err)
+		return fmt.Errorf("leaderscope: otelsetup: this registerer already has a pipeline or this middleware; share that one, or shut it down first: %w", err)
 	}
 	p.markers = append(p.markers, mark)
 	return nil

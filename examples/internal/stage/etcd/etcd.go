@@ -55,7 +55,7 @@ func (s *Server) Up() error {
 		return nil
 	case <-time.After(time.Minute):
 		s.Down()
-		return errors.New("start etcd: it is not ready after a minute")
+		return errors.New("start etcd: it was not ready within a minute")
 	}
 }
 
