@@ -8,7 +8,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/internal/lock"
 )
 
-// Attempt is one try to win, of an elector that answers through callbacks. It
+// Attempt is one attempt to win, of an elector that reports through callbacks. It
 // ends once, with Won or NotAcquired; later calls change nothing. It is safe
 // for concurrent use. A nil Attempt records nothing.
 type Attempt struct {
@@ -60,11 +60,10 @@ func (a *Attempt) claim() (open bool) {
 	return open
 }
 
-// Won says that the attempt won this lease and returns the term. Called again
-// it returns the same term; after NotAcquired, or with a nil lease, a term
-// that records nothing. The attempt began with Begin: where the elector waited
-// in between, the start of the request that won is known to the lease alone,
-// which should tell its end by ExpiryFrom.
+// Won reports that the attempt won this lease and returns the term. Further calls
+// return the same term; after NotAcquired, or with a nil lease, a term that
+// records nothing. If the elector waited since Begin, only the lease knows the
+// start of the winning request, and should report its end with ExpiryFrom.
 func (a *Attempt) Won(l Lease) *Term {
 	if a == nil {
 		return none.Begin(context.Background()).Won(l)
@@ -93,8 +92,8 @@ func (a *Attempt) claimTerm(l Lease) (t *Term, first bool) {
 	return a.term, first
 }
 
-// NotAcquired says that the attempt did not win. A nil error means that the
-// reason is not known.
+// NotAcquired reports that the attempt did not win. A nil error means that the
+// reason is unknown.
 func (a *Attempt) NotAcquired(err error) {
 	if a == nil {
 		return
@@ -108,7 +107,7 @@ func (a *Attempt) NotAcquired(err error) {
 	a.pending().fail(a.ctx, a.e.reasonFor(a.ctx, nil, err))
 }
 
-// Panicked says that the elector panicked or ended its goroutine during the
+// Panicked reports that the elector panicked or ended its goroutine during the
 // attempt. It is for adapters that call the elector themselves:
 //
 //	returned := false

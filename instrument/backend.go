@@ -10,41 +10,39 @@ import (
 	"github.com/leaderscope/leaderscope/redact"
 )
 
-// BackendState is what a look at the backend shows of a lock, whichever
-// process holds it.
+// BackendState is the state of a lock in the backend, held by any process.
 type BackendState uint8
 
 // The states.
 const (
-	// BackendUnknown: the backend could not be asked. The series that say who
-	// holds the lock are absent until the next look that sees something, and
-	// the time until then is no vacancy.
+	// BackendUnknown: the backend did not answer. The series about the holder are
+	// absent until the next successful read, and the time until then does not
+	// count as vacant.
 	BackendUnknown BackendState = iota
-	// BackendHeld: the backend names a holder, who is live unless Expiry has
-	// passed.
+	// BackendHeld: the backend names a holder, which is live until Expiry.
 	BackendHeld
 	// BackendVacant: the backend names no holder.
 	BackendVacant
-	// BackendUnwatched: this process does not look any more. What it counted
-	// stays.
+	// BackendUnwatched: this process no longer watches the backend. Its counters
+	// remain.
 	BackendUnwatched
 )
 
 var standings = [...]lock.Standing{BackendUnknown: lock.Unseen, BackendHeld: lock.Held, BackendVacant: lock.Vacant, BackendUnwatched: lock.Unwatched}
 
-// BackendView is one look at what the backend has recorded of a lock: what a
-// standby is told anyway, or what an observer asks for. The zero BackendView
-// says that nothing could be seen.
+// BackendView is one reading of the backend's record of a lock, by a standby that
+// receives it anyway or by an observer that requests it. The zero BackendView
+// reports that the backend could not be read.
 type BackendView struct {
 	State BackendState
-	// Holder is the identity that the backend names, or anything that is
-	// another for another holder; the redactor makes its label as that of a
-	// lock name made at run time. Empty where the backend does not tell, which
-	// makes it no other holder than before.
+	// Holder is the identity that the backend names, or any value that differs
+	// between holders; the redactor makes its label like that of a lock name made
+	// at run time. It is empty if the backend does not name the holder; that does
+	// not count as a change of the holder.
 	Holder string
-	// Token is what the backend counts terms by, if Counted. Another token
-	// than before is another term, also of the same holder; a look that is not
-	// Counted is of the same term.
+	// Token is the number by which the backend counts terms, if Counted. A changed
+	// token is a new term, also of the same holder; a reading without Counted
+	// belongs to the same term.
 	Token   uint64
 	Counted bool
 	// Expiry is the end of the recorded lease on this process's clock, zero
@@ -54,23 +52,23 @@ type BackendView struct {
 	// nothing is concluded from an end that has passed, since a renewal may not
 	// have been seen yet.
 	Expiry time.Time
-	// Granted is the length of the recorded lease; zero where it is not known.
+	// Granted is the length of the recorded lease; zero if it is unknown.
 	Granted time.Duration
-	// ValidFor is how long this look is believed without another one; zero:
-	// until the next. Afterwards the state is unknown, so that a reporter that
-	// stopped or was suspended leaves no false view behind.
+	// ValidFor is how long this reading is valid without another one; zero: until
+	// the next. After that the state is unknown, so that a reporter that stopped or
+	// was suspended leaves no false state.
 	ValidFor time.Duration
-	// Every is the time between looks where the backend is polled; zero says
-	// that each change is seen as an event. A change of the holder between two
-	// polls tells nothing about the gap.
+	// Every is the poll interval if the backend is polled; zero means that each
+	// change arrives as an event. A change of the holder between two polls is no
+	// evidence about the time between the two terms.
 	Every time.Duration
 }
 
-// ObserveBackend records what the backend says of the lock, as a level: saying
-// the same again changes nothing but the time of the last event. The instant
-// of the call is that of the event. It touches none of the series about this
+// ObserveBackend records the backend's state of the lock, as a level: reporting
+// the same state again changes only the time of the last event. The instant
+// of the call is that of the event. It changes none of the series about this
 // process's own attempts and terms. One reporter for each handle is enough; of
-// several the last counts.
+// several the last report counts.
 //
 // The series are labelled with the Backend that the handle was made with.
 func (e *Election) ObserveBackend(v BackendView) {
@@ -104,10 +102,11 @@ func (e *Election) holderLabel(key uint64, holder string) string {
 }
 
 // Identify records the identity with which this process campaigns, as
-// leader_identity_info, until the campaign has ended. It is redacted like a
-// holder of ObserveBackend, so that the two can be joined: a process that
-// leads while the backend names another is an impostor. An empty identity, and
-// one of a nil election, records nothing. Calling ended again does nothing.
+// leader_identity_info, until the returned function is called at the end of the
+// campaign. It is redacted like a holder of ObserveBackend, so that the two can
+// be joined: a process that leads while the backend names another holder is an
+// impostor. An empty identity records nothing, nor does a nil election. Calling
+// ended again does nothing.
 func (e *Election) Identify(identity string) (ended func()) {
 	if e == nil || identity == "" {
 		return func() {}
@@ -126,14 +125,14 @@ func (e *Election) Identify(identity string) (ended func()) {
 	}
 }
 
-// BackendReachable records that a backend can be asked, as leader_backend_up,
-// for a reporter that knows it of the backend as a whole and before it has
-// seen any lock. The name is that of Backend. A lock that is watched and whose
-// view cannot be believed keeps leader_backend_up at 0.
+// BackendReachable records that a backend answers, as leader_backend_up, for a
+// reporter that knows this of the backend as a whole, before it has read any
+// lock. The name is that of Backend. A watched lock without a valid reading keeps
+// leader_backend_up at 0.
 func (m *Middleware) BackendReachable(backend string) { m.reach(backend, true) }
 
-// BackendUnreachable records that a backend cannot be asked. What was seen of
-// its locks is believed no less for it: give them BackendUnknown too.
+// BackendUnreachable records that a backend does not answer. It does not
+// invalidate the readings of its locks: report BackendUnknown for them as well.
 func (m *Middleware) BackendUnreachable(backend string) { m.reach(backend, false) }
 
 func (m *Middleware) reach(backend string, up bool) {

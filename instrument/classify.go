@@ -10,7 +10,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/internal/lock"
 )
 
-// Reason says why an attempt did not win; see the catalogue.
+// Reason is why an attempt did not win; see the catalogue.
 type Reason = catalog.Reason
 
 // The reasons that a classifier may give.
@@ -20,22 +20,23 @@ const (
 	SessionLost  = catalog.SessionLost
 	BackendError = catalog.BackendError
 	Unknown      = catalog.UnknownReason
-	// ContendedUnlessDone is Contended while the caller's context lives, and
-	// the end of that context otherwise: for libraries that answer a caller
-	// who gave up with their error for a held lock.
+	// ContendedUnlessDone is Contended while the caller's context is open, and the
+	// end of that context otherwise. It is for libraries that return their error
+	// for a held lock also to a caller whose context has ended.
 	ContendedUnlessDone Reason = 1<<7 | catalog.Contended
 )
 
-// Classifier names the reason of a library's error; ok is false when it has no
-// opinion. Contended and SessionLost are believed ahead of the caller's
-// context, the others after it: libraries that report a cancelled caller as a
-// failed backend are common, libraries that invent a competitor are not.
+// Classifier returns the reason of a library's error; ok is false if it does not
+// know the error. Contended and SessionLost have precedence over the caller's
+// context, and the other reasons do not: libraries often report a cancelled
+// caller as a failed backend, and never as a competitor.
 //
-// Given the error of a renewal or a release, Contended and SessionLost mean
-// that the lock is not ours any more. An error that is or wraps the end of a
-// context is never taken for that: a deadline is no loss.
+// For the error of a renewal or a release, Contended and SessionLost mean that
+// the lock is no longer held by this process. An error that is or wraps the end
+// of a context never has that meaning: a deadline is not a loss.
 //
-// It must be safe for concurrent use. One that panics has no opinion.
+// It must be safe for concurrent use. A Classifier that panics counts as one that
+// returns ok false.
 type Classifier interface {
 	Classify(err error) (reason Reason, ok bool)
 }

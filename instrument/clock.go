@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clock tells the time. The default is the system's monotonic clock.
+// Clock returns the time. The default is the system's monotonic clock.
 type Clock interface {
 	Now() time.Time
 }

@@ -15,8 +15,8 @@ type Sample struct {
 	Metric *catalog.Metric
 	// Lock is the lock_name; empty for the metrics of the process.
 	Lock string
-	// Values are the values of Metric.Labels, in their order; the rest is
-	// empty.
+	// Values are the values of Metric.Labels, in their order; the remaining
+	// elements are empty.
 	Values [3]string
 	// Value is the value of every kind but a histogram.
 	Value float64
@@ -27,12 +27,12 @@ type Sample struct {
 	Created time.Time
 }
 
-// Histogram is what a histogram metric holds at one instant.
+// Histogram is the state of a histogram metric at one instant.
 type Histogram struct {
-	// Counts holds the observations of each bucket by itself, not cumulated:
-	// one for each bound of the metric and one beyond the last.
+	// Counts holds the number of observations in each bucket, not cumulative: one
+	// for each bound of the metric and one above the last bound.
 	Counts []uint64
-	// Sum adds up the observations, in the metric's unit.
+	// Sum is the sum of the observations, in the metric's unit.
 	Sum float64
 }
 
@@ -45,13 +45,13 @@ func (h *Histogram) Count() uint64 {
 	return n
 }
 
-// Collect visits every series as it is now. What depends on time (active,
-// headroom, age, work after loss) is computed here, from the lease end; the
-// elector is not called. The series of one lock are of one instant. A series
-// that cannot be known is not visited, nor is a histogram before its first
-// observation.
+// Collect visits every series with its current value. Values that depend on time
+// (active, headroom, age, work after loss) are computed here, from the lease end;
+// the elector is not called. The series of one lock belong to one instant. A
+// series with an unknown value is not visited, nor is a histogram before its
+// first observation.
 //
-// The sample is used again after the visit. Collect is safe for concurrent
+// The sample is reused after the visit. Collect is safe for concurrent
 // use; visit runs without any lock. A nil or closed Middleware has no series.
 func (m *Middleware) Collect(visit func(*Sample)) {
 	if m == nil {
@@ -97,29 +97,30 @@ func (c *collection) write(m *catalog.Metric, values *reading.Values, v float64,
 	c.visit(&c.sample)
 }
 
-// Exports reports whether the metric's series are handed out, that is, whether
-// WithoutSeries left its group in. Exporters that keep distributions of their
-// own ask before they make one: observers are told of every observation.
+// Exports reports whether the metric's series are exported, that is, whether
+// WithoutSeries does not exclude its group. Exporters with their own
+// distributions check this before they create one, because observers receive
+// every observation.
 func (m *Middleware) Exports(metric *catalog.Metric) bool {
 	return m != nil && !m.excluded[metric.Group()]
 }
 
-// Observer takes the observations of one label's histograms as they are made,
+// Observer receives the observations of one label's histograms as they are made,
 // for exporters that keep distributions of their own: native histograms,
 // exemplars, synchronous OpenTelemetry instruments. Observe runs in the
 // elector's goroutine, must return at once and must not call the election; a
-// panic is contained and counted. ctx is that of the operation and may carry a
-// span; values are those of the metric's labels, in their order, and not
-// changed afterwards.
+// panic is recovered and counted. ctx is that of the operation and may carry a
+// span; values are those of the metric's labels, in their order, and do not
+// change afterwards.
 type Observer interface {
 	Observe(ctx context.Context, m *catalog.Metric, values []string, v float64)
 }
 
-// Attach has observations handed on to an Observer for each label, those that
-// exist and those to come; observerOf runs once for a label and must not call
-// back. An observer that also has a Close method is closed when its label is
-// forgotten. Detach ends it and closes the observers; what was in flight may
-// still arrive. A nil Middleware attaches nothing.
+// Attach passes observations to an Observer for each existing and future label;
+// observerOf runs once for each label and must not call the Middleware. An
+// observer with a Close method is closed when its label is forgotten. Detach ends
+// the attachment and closes the observers; observations in flight may still
+// arrive. A nil Middleware attaches nothing.
 func (m *Middleware) Attach(observerOf func(label string) Observer) (detach func()) {
 	if m == nil {
 		return func() {}

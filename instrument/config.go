@@ -20,19 +20,19 @@ const DefaultMaxLabels = 256
 // DefaultReleaseTimeout bounds the release at the end of Run.
 const DefaultReleaseTimeout = 10 * time.Second
 
-// Redactor turns a lock name into its label. *redact.Policy is one; it must
-// be safe for concurrent use. A Redactor that panics gives the label
-// "redacted", and the fault is counted. A label that is not Shared stands for
-// one name; given to two, it is a collision and ends in "*" from then on. One
-// that is Shared ends in "*" unless its text says so already.
+// Redactor turns a lock name into its label. *redact.Policy is one. It must
+// be safe for concurrent use. If it panics, the label is "redacted", and the
+// fault is counted. A label that is not Shared stands for one name; if two names
+// get it, this is a collision, and the label ends in "*" from then on. A Shared
+// label ends in "*" unless its text already does.
 type Redactor interface {
 	Label(name string) redact.Label
 	Info() redact.Info
 }
 
-// LiteralRedactor is a Redactor with labels of their own for constants of the
-// program, as *redact.Policy has them. One without it gives names of both
-// kinds the same label.
+// LiteralRedactor is a Redactor that treats constants of the program separately,
+// as *redact.Policy does. A Redactor without this method treats both kinds of
+// names the same.
 type LiteralRedactor interface {
 	Redactor
 	Literal(name string) redact.Label
@@ -57,36 +57,35 @@ type config struct {
 // labels, and names made at run time share the label "redacted".
 func WithRedactor(r Redactor) Option { return func(c *config) { c.redactor = r } }
 
-// WithClock replaces the clock, for tests. Now must never go backwards. A
-// clock that panics is replaced by the system's for that reading, one that
-// blocks for good.
+// WithClock replaces the clock, for tests. Now must never decrease. If the clock
+// panics, the system's clock is used for that reading; if it blocks, from then on.
 func WithClock(clock Clock) Option { return func(c *config) { c.clock = clock } }
 
 // WithLogger logs terms gained, lost and released, failed renewals and
-// overruns, with the label and without error texts. What ends or overruns by
-// itself is logged when the next call or collection notices it. Records are
-// written from a goroutine of their own and dropped when the handler is slow.
+// overruns, with the label and without error texts. A term that ends or overruns
+// by itself is logged at the next call or collection. Records are written from a
+// separate goroutine and dropped if the handler is slow.
 //
-// Without it only notices are logged, to slog.Default: that labels are shared
-// or exhausted, that an error is not declared, that options contradict each
-// other. A logger of slog.DiscardHandler turns these off too.
+// Without it only notices are logged, to slog.Default: labels are shared or
+// exhausted, an error is not classified, options contradict each other. A logger
+// with slog.DiscardHandler disables these too.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
 
 // WithTracerProvider makes spans of attempts, guarded bodies and renewals.
 func WithTracerProvider(p trace.TracerProvider) Option { return func(c *config) { c.tracer = p } }
 
-// WithMaxLabels caps the distinct lock labels, DefaultMaxLabels if not set;
-// names beyond it share the label "overflow" and are counted. When a label is
-// forgotten, a name from the overflow gets its own the next time it is looked
-// up while nothing of it is open.
+// WithMaxLabels limits the number of distinct lock labels, by default to
+// DefaultMaxLabels; further names share the label "overflow" and are counted.
+// After a label is forgotten, an overflow name gets its own label at its next
+// Election or Named call, if it has no open term or attempt then.
 func WithMaxLabels(n int) Option { return func(c *config) { c.maxLabels = n } }
 
 // WithReleaseTimeout bounds the release at the end of Run, which continues
 // when the caller's context is done.
 func WithReleaseTimeout(d time.Duration) Option { return func(c *config) { c.releaseTimeout = d } }
 
-// WithoutSeries leaves out groups of series. The core group stays: alerts
-// rest on it. New fails for it, and for a group that does not exist.
+// WithoutSeries excludes groups of series. The core group cannot be excluded,
+// because alerts need it: New returns an error for it, and for an unknown group.
 func WithoutSeries(groups ...catalog.Group) Option {
 	return func(c *config) {
 		for _, g := range groups {

@@ -44,10 +44,10 @@ func (e *Election) Label() string {
 	return e.lock.LabelText()
 }
 
-// Acquire takes the lock through a and returns the term. Errors and panics of
-// a come back untouched; ctx goes to a as it is. A term must be released,
-// unless its lease ends by itself. Work that is not done in a body of Run
-// belongs into Term.Work, so that it is seen.
+// Acquire acquires the lock through a and returns the term. Errors and panics of
+// a are passed through unchanged, and so is ctx. A term must be released,
+// unless its lease ends by itself. Do work outside of a Run body in Term.Work,
+// so that it is counted.
 func (e *Election) Acquire(ctx context.Context, a Acquirer) (*Term, error) {
 	return e.orNone().acquire(ctx, a, false)
 }
@@ -94,13 +94,13 @@ func (e *Election) acquireFrom(ctx context.Context, a Acquirer) (Lease, error) {
 	return a.Acquire(ctx)
 }
 
-// Run takes the lock, runs the body and gives the lock back, also when the
+// Run acquires the lock, runs the body and releases the lock, also if the
 // body fails or panics. The body's context ends with cause ErrLost when the
 // term is lost; the body must stop then. With KeepUntilExpiry the lock is not
-// given back.
+// released.
 //
-// Run returns the error of a, else the body's, else that of the release. The
-// release is not cut short by ctx; WithReleaseTimeout bounds it.
+// Run returns the error of a, or else of the body, or else of the release. The
+// end of ctx does not cancel the release; WithReleaseTimeout bounds it.
 func (e *Election) Run(ctx context.Context, a Acquirer, body func(context.Context, *Term) error) (err error) {
 	e = e.orNone()
 	t, err := e.acquire(ctx, a, true)
@@ -151,20 +151,20 @@ func (e *Election) Begin(ctx context.Context) *Attempt {
 	return e.begin(e.m.now(), orBackground(ctx))
 }
 
-// Leading reports what leader_active says at this moment: whether a term of
-// this process holds an unexpired lease, as far as the lease end can be known.
-// It is computed from the lease end: it is false from then on, even
-// if no callback came. It asks no backend: another replica may lead already if
-// the lock was taken away. It is false for nil.
+// Leading returns the current value of leader_active: whether a term of
+// this process holds an unexpired lease, as far as the lease end is known.
+// It is computed from the lease end: it is false from then on, even if no
+// callback was called. It sends no request to the backend: if the lock was taken
+// away, another replica may already lead. It is false for nil.
 func (e *Election) Leading() bool {
 	leading, _ := e.leads()
 	return leading
 }
 
 // Expiry is the lease end of the term that leads now, the earliest of several;
-// ok is false when this process does not lead or the end cannot be known.
-// Compare it by time.Until before a write that must not come late, and leave
-// room for the write itself.
+// ok is false if this process does not lead or the end is unknown. Before a
+// write that must not be late, check time.Until(end), and allow for the duration
+// of the write itself.
 func (e *Election) Expiry() (end time.Time, ok bool) {
 	_, at := e.leads()
 	if at == 0 {
@@ -190,11 +190,11 @@ func (m *Middleware) timeOf(at lock.Instant) time.Time {
 }
 
 // Forget retires the lock: its open terms and attempts are abandoned, its
-// series go, and its label makes room. Later calls on this handle pass through
-// and record nothing; a handle that is asked for by name again is a new one.
-// What a lock counted under a label that it shares stays there, and a shared
-// label stays if a handle of it was dropped without Forget. Forgetting again
-// does nothing.
+// series end, and its label no longer counts toward WithMaxLabels. Later calls
+// on this handle pass through and record nothing; the next Election or Named
+// call for the name makes a new handle. Counts of the lock under a shared label
+// remain, and a shared label remains if one of its handles was dropped without
+// Forget. Calling Forget again does nothing.
 func (e *Election) Forget() {
 	if e == nil {
 		return

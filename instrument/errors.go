@@ -5,19 +5,19 @@ import "errors"
 // Sentinels that an adapter may return or wrap, so that no classifier is
 // needed.
 var (
-	// ErrContended: another holds the lock. From Renew it means that the lock
-	// is lost, from Release that it was not ours any more.
+	// ErrContended: another holder has the lock. From Renew it means that the lock
+	// is lost, from Release that this process no longer held it.
 	ErrContended = errors.New("leaderscope: lock is held by another holder")
-	// ErrAlreadyHeld: this caller holds the lock already.
+	// ErrAlreadyHeld: this caller already holds the lock.
 	ErrAlreadyHeld = errors.New("leaderscope: lock is already held by this caller")
 	// ErrSessionLost: the session behind the attempt or the lease has ended.
 	ErrSessionLost = errors.New("leaderscope: session has ended")
-	// ErrBackend: the backend could not be asked, or failed.
+	// ErrBackend: the backend is unreachable or failed.
 	ErrBackend = errors.New("leaderscope: backend failed")
-	// ErrGaveUp: the elector stopped trying to renew while the lease may still
-	// run. It is a cause for Sink.Lost.
+	// ErrGaveUp: the elector stopped trying to renew, although the lease may not
+	// have expired. It is a cause for Sink.Lost.
 	ErrGaveUp = errors.New("leaderscope: elector gave up renewing the lease")
-	// ErrUnknown: the elector cannot tell why it did not win.
+	// ErrUnknown: the elector does not know why it did not win.
 	ErrUnknown = errors.New("leaderscope: elector did not win and cannot say why")
 )
 
@@ -28,8 +28,8 @@ var (
 	// ErrLost is the cause of a term's context when the lock was lost. From
 	// Renew it means the same as ErrSessionLost.
 	ErrLost = errors.New("leaderscope: term lost")
-	// ErrReleased is the cause of a term's context when the lock was given
-	// back, from just before the backend is told.
+	// ErrReleased is the cause of a term's context when the lock was released,
+	// from just before the request to the backend.
 	ErrReleased = errors.New("leaderscope: term released")
 	// ErrLeaseEnded is the cause of a term's context when its lease has ended
 	// under StopAtLeaseEnd.

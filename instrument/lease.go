@@ -14,7 +14,7 @@ func Token(token uint64) LeaseOption {
 	return func(l *funcLease) { l.token, l.hasToken = token, true }
 }
 
-// LostOn sets the channel whose closing says that the lock is lost.
+// LostOn sets the channel that is closed when the lock is lost.
 func LostOn(lost <-chan struct{}) LeaseOption { return func(l *funcLease) { l.lost = lost } }
 
 // ExpiryFrom sets the source of the lease end; see Expirer.
@@ -25,8 +25,8 @@ func GrantedFrom(length func() time.Duration) LeaseOption {
 	return func(l *funcLease) { l.granted = length }
 }
 
-// RenewWith sets the function that extends the lease on demand. It says that
-// the holder renews the lease through Term.Renew, and by nothing else.
+// RenewWith sets the function that extends the lease on demand. It declares that
+// the holder renews the lease only through Term.Renew.
 func RenewWith(renew func(context.Context) error) LeaseOption {
 	return func(l *funcLease) { l.renew = renew }
 }
@@ -37,18 +37,18 @@ func WatchWith(watch func(context.Context, Sink)) LeaseOption {
 	return func(l *funcLease) { l.watch = watch }
 }
 
-// RenewalsReported says that every renewal is reported through Term.Sink, for
+// RenewalsReported declares that every renewal is reported through Term.Sink, for
 // adapters of electors with callbacks.
 func RenewalsReported() LeaseOption { return func(l *funcLease) { l.reported = true } }
 
-// RenewalsHidden says that the library renews the lease where it cannot be
-// seen: the end of the lease is unknown, and once a lease has said so renewal
-// series are left out. HiddenRenewals says the same of an election from its
-// beginning.
+// RenewalsHidden declares that the library renews the lease without reporting it:
+// the end of the lease is unknown, and renewal series are left out after the
+// first such lease. HiddenRenewals declares the same for an election from its
+// start.
 func RenewalsHidden() LeaseOption { return func(l *funcLease) { l.hidden = true } }
 
-// NewLease builds a Lease from functions, for adapters. What no option sets
-// answers "unknown". A nil release does nothing and succeeds.
+// NewLease builds a Lease from functions, for adapters. Capabilities without an
+// option return "unknown". A nil release does nothing and succeeds.
 func NewLease(release func(context.Context) error, opts ...LeaseOption) Lease {
 	l := &funcLease{release: release}
 	for _, o := range opts {

@@ -13,9 +13,9 @@ import (
 )
 
 // Middleware holds the state of all elections of a process. It is safe for
-// concurrent use; one per process is enough. A nil Middleware gives nil
-// elections, which pass everything through and record nothing: a library can
-// make observability optional by it.
+// concurrent use; one per process is enough. A nil Middleware returns nil
+// elections, which pass everything through and record nothing: this lets a
+// library make observability optional.
 type Middleware struct {
 	config
 	epoch  time.Time
@@ -31,7 +31,7 @@ type Middleware struct {
 	redactedNotice sync.Once
 }
 
-// New makes a Middleware. It fails on options that make no sense and on a
+// New makes a Middleware. It returns an error for invalid options and for a
 // redaction policy with malformed rules.
 func New(opts ...Option) (*Middleware, error) {
 	c, err := newConfig(opts)
@@ -63,9 +63,9 @@ type literalElseUseNamed string
 // own label.
 //
 // The first call for a name makes the handle, whose series exist from then
-// on. Later calls return the same handle, also by Named; their options are
-// compared, and a difference changes nothing, counts as a fault and is logged
-// once.
+// on. Later calls of Election or Named return the same handle. If their options
+// differ, the first ones remain in effect, and the difference counts as a fault
+// and is logged once.
 func (m *Middleware) Election(name literalElseUseNamed, opts ...ElectionOption) *Election {
 	if m == nil {
 		return nil
@@ -79,8 +79,8 @@ func (m *Middleware) Election(name literalElseUseNamed, opts ...ElectionOption) 
 
 // Named is the handle of the lock of that name, made at run time from a
 // tenant, a user or a configuration. The policy of WithRedactor turns it into
-// a label; without one all such names share the label "redacted", and the
-// alerts about single locks leave it out. The name is not kept.
+// a label; without a policy all such names share the label "redacted", which
+// per-lock alerts exclude. The name is not stored.
 //
 // One name has one handle, as in Election; looking it up again costs as much
 // as a map access. Of names that share a label only those with something open, or
@@ -109,8 +109,8 @@ func (m *Middleware) known(l *registry.Lock, opts []ElectionOption) *Election {
 	return e
 }
 
-// Close ends all telemetry: series go, and every later call passes straight
-// through to the elector. Closing again does nothing. It returns nil.
+// Close ends all telemetry: the series end, and later calls pass through to the
+// elector without being recorded. Calling Close again does nothing. It returns nil.
 func (m *Middleware) Close() error {
 	if m == nil {
 		return nil
@@ -130,8 +130,8 @@ func (m *Middleware) MaxLabels() int {
 
 // Faults counts what leader_telemetry_faults_total counts: panics of
 // redactors, loggers, tracers, clocks, classifiers, exporters and optional
-// methods of leases that were kept from the elector, log records that were
-// dropped, and options that contradict earlier ones.
+// methods of leases, which never reach the elector; dropped log records; and
+// options that contradict earlier ones.
 func (m *Middleware) Faults() uint64 {
 	if m == nil {
 		return 0

@@ -13,24 +13,25 @@ import (
 // library or a row that a job queue writes. What they report is a level, not
 // an edge: reporting the same again changes nothing.
 
-// Leadership is what was seen of a lock that this process holds. The zero
-// Leadership says only that it does.
+// Leadership describes a lock that this process holds. The zero Leadership
+// reports only that it does.
 type Leadership struct {
-	// Token is the fencing token of the term if Fenced. Another token than
-	// before is another term, which began and ended the one before unseen; a
-	// lower one whose lease has ended is an old look, and changes nothing.
+	// Token is the fencing token of the term if Fenced. A changed token is a new
+	// term, which also ends the previous one; a lower token whose lease has ended
+	// is an outdated reading, and changes nothing.
 	Token  uint64
 	Fenced bool
-	// Expiry is the end of the lease; zero means unknown. A shorter one than
-	// before is believed; one that moved on counts as a renewal.
+	// Expiry is the end of the lease; zero means unknown. An earlier end than
+	// before is accepted; a later one counts as a renewal.
 	Expiry time.Time
-	// Asked is the instant just before the look; zero means unknown, and so does
-	// a time to come. An Expiry that is computed from it is too early by up to the time the look took;
-	// a change within that is no renewal. Without it a tenth of the lease is
-	// allowed, or a second where the length is unknown.
+	// Asked is the instant just before the reading; zero means unknown, and so does
+	// a time in the future. An Expiry that is computed from it is early by up to
+	// the duration of the reading; a change within that time is not a renewal.
+	// Without Asked the tolerance is a tenth of the lease, or a second if the
+	// length is unknown.
 	Asked time.Time
-	// Granted is the length of the lease where the backend tells it; zero
-	// means unknown. It is believed ahead of LeaseDuration.
+	// Granted is the length of the lease if the backend reports it; zero means
+	// unknown. It has precedence over LeaseDuration.
 	Granted time.Duration
 }
 
@@ -66,9 +67,9 @@ func (e *Election) ObserveLeading(l Leadership) {
 }
 
 // ObserveNotLeading records that this process does not lead, and why an open
-// term ended; nil means that the lock is gone, context.Canceled that the
+// term ended: nil means that the lock is lost, context.Canceled that the
 // elector was stopped, ErrGaveUp that it stopped trying, ErrReleased that it
-// gave the lock back. Without an open term it changes nothing.
+// released the lock. Without an open term it changes nothing.
 func (e *Election) ObserveNotLeading(cause error) {
 	e = e.orNone()
 	seen := e.observation()
@@ -86,10 +87,9 @@ func (e *Election) ObserveNotLeading(cause error) {
 	}
 }
 
-// ObserveUnknown records that nothing could be seen. The last state stays,
-// since unknown is not zero. While leading it counts as a failed renewal;
-// otherwise as an attempt that failed for that reason. A nil error changes
-// nothing.
+// ObserveUnknown records that a reading failed. The last state remains, since
+// unknown is not zero. While leading it counts as a failed renewal, and otherwise
+// as an attempt that failed for that reason. A nil error changes nothing.
 func (e *Election) ObserveUnknown(err error) {
 	if err == nil {
 		return

@@ -11,9 +11,9 @@ import (
 )
 
 // ElectionOption configures the handle of one lock. Nil options are ignored,
-// and so are values that make no sense: a length, an interval or a number of
-// leaders below one, a length beyond a hundred years, no classifier. A call
-// with options of that kind alone is one without options.
+// and so are invalid values: a length, an interval or a number of leaders below
+// one, a length of more than a hundred years, no classifier. A call with only
+// such options is treated as a call without options.
 type ElectionOption func(*settings)
 
 // settings are what the options of a handle say. Handles with the same share
@@ -70,8 +70,8 @@ func sameClassifiers(a, b []Classifier) bool {
 	return true
 }
 
-// Hold says that a win is kept while the process lives: campaign and hold.
-// Without it a lock is taken for one run and given back.
+// Hold declares that the leader keeps the lock while the process lives: it
+// campaigns and holds. Without Hold a lock is acquired for one run and released.
 func Hold() ElectionOption {
 	return func(s *settings) { s.Mode, s.Params.Hold = catalog.ModeHold, true }
 }
@@ -84,15 +84,15 @@ func ExpectEvery(d time.Duration) ElectionOption {
 	return func(s *settings) { s.Every = d }
 }
 
-// LeaseDuration declares the length of the lease. Where the lease does not
-// know its own end, the end is the start of the request that won or renewed
-// it plus this length; with Hold only if its renewals can be seen, since a
-// held leadership is renewed by something.
+// LeaseDuration declares the length of the lease. If the lease does not
+// report its own end, the end is the start of the request that won or renewed
+// it plus this length; with Hold only if its renewals are observable, since a
+// held leadership is always renewed.
 //
-// An acquirer that waits for its turn should return a lease that is an
-// Expirer: the start of the request that won is known to it alone. An attempt
-// that took longer than the lease has shown that it waited, and the end is
-// unknown until a renewal is seen.
+// An acquirer that waits should return a lease that is an Expirer: only the
+// acquirer knows the start of the winning request. If an attempt took longer than
+// the lease, it must have waited, and the end is unknown until a renewal is
+// observed.
 func LeaseDuration(d time.Duration) ElectionOption {
 	if d <= 0 || d > lock.Horizon {
 		return nil
@@ -100,30 +100,30 @@ func LeaseDuration(d time.Duration) ElectionOption {
 	return func(s *settings) { s.Lease = d }
 }
 
-// HiddenRenewals says that the library renews the lease where it cannot be
-// seen: renewal series are left out, and the end of the lease is unknown. A
-// lease can say so itself, by RenewalsHidden.
+// HiddenRenewals declares that the library renews the lease without reporting it:
+// renewal series are left out, and the end of the lease is unknown. A lease can
+// declare this itself, with RenewalsHidden.
 func HiddenRenewals() ElectionOption { return func(s *settings) { s.Hidden = true } }
 
-// KeepUntilExpiry says that the lock is left to its lease on purpose, as
-// schedulers do whose clocks differ: Run does not give it back, the term ends
-// with the lease, and that is no overrun unless a body ran longer. While no
-// body runs, headroom is absent. The same holds of a leadership with Hold.
+// KeepUntilExpiry declares that the lock is deliberately kept until its lease
+// ends, as schedulers with differing clocks do: Run does not release it, the term
+// ends with the lease, and this is not an overrun unless a body ran longer. While
+// no body runs, headroom is absent. The same applies to a leadership with Hold.
 func KeepUntilExpiry() ElectionOption {
 	return func(s *settings) { s.Params.KeepUntilExpiry = true }
 }
 
-// StopAtLeaseEnd ends the contexts of bodies, and the term's, when the lease
-// ends, with the cause ErrLeaseEnded: also when no library told of a loss.
-// Where the end is unknown it does nothing. The timer is the system's, and a
-// suspended process notices when it continues.
+// StopAtLeaseEnd ends the contexts of the term and its bodies at the lease end,
+// with the cause ErrLeaseEnded, even if the library reported no loss. If the end
+// is unknown it does nothing. It uses a system timer: a suspended process notices
+// the lease end when it is continued.
 func StopAtLeaseEnd() ElectionOption { return func(s *settings) { s.stopAtLeaseEnd = true } }
 
-// WatchOnly says that this process looks at the lock in its backend, or guards
-// a store with its tokens, and never campaigns for it: only the series of
-// ObserveBackend and of fencing checks exist for it, also under a label that it
-// shares with others. A leader_active of 0 from a process that cannot lead would
-// look like a missing leader.
+// WatchOnly declares that this process observes the lock in its backend, or
+// guards a store with its tokens, and never campaigns for it: it has only the
+// series of ObserveBackend and of fencing checks, also under a shared label. A
+// leader_active of 0 from a process that cannot lead would suggest a missing
+// leader.
 func WatchOnly() ElectionOption { return func(s *settings) { s.WatchOnly = true } }
 
 // Backend names the backend, such as etcd, on leader_elector_info.
@@ -131,14 +131,14 @@ func Backend(name string) ElectionOption {
 	return func(s *settings) { s.Use.Backend = redact.Valid(name) }
 }
 
-// Family names the kind of lock on leader_elector_info, readable where the
-// label is a hash. It must not carry what the label hides.
+// Family names the kind of lock on leader_elector_info, so that it is readable
+// if the label is a hash. It must not contain anything that the label hides.
 func Family(name string) ElectionOption {
 	return func(s *settings) { s.Use.Family = redact.Valid(name) }
 }
 
-// MaxLeaders is the number of leaders that the elector allows at once; 1 if
-// not set.
+// MaxLeaders is the number of leaders that the elector allows at the same time; 1
+// by default.
 func MaxLeaders(n int) ElectionOption {
 	if n < 1 {
 		return nil
@@ -146,8 +146,8 @@ func MaxLeaders(n int) ElectionOption {
 	return func(s *settings) { s.Params.MaxLeaders = n }
 }
 
-// Classify adds classifiers of the library's errors; the first that has an
-// opinion decides. Nil classifiers are ignored.
+// Classify adds classifiers of the library's errors; the first that returns ok
+// decides. Nil classifiers are ignored.
 func Classify(c ...Classifier) ElectionOption {
 	var all []Classifier
 	for _, classifier := range c {

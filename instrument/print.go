@@ -10,7 +10,7 @@ import (
 // walk through fields would print the lease, the context and every other value
 // that the caller put there.
 
-// String is the label; the raw name is not kept.
+// String is the label; the raw name is not stored.
 func (e *Election) String() string { return e.Label() }
 
 // Format writes the label for every verb.
@@ -47,7 +47,7 @@ func (a *Attempt) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, a.Strin
 // LogValue returns the label.
 func (a *Attempt) LogValue() slog.Value { return slog.StringValue(a.String()) }
 
-// String says what it is and how it redacts.
+// String describes the middleware and its redaction.
 func (m *Middleware) String() string {
 	if m == nil {
 		return "leaderscope, off"

@@ -8,9 +8,9 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/internal/lock"
 )
 
-// Sink takes what an adapter sees of a term. Its methods are safe for
-// concurrent use and do nothing once the term has ended. The zero Sink takes
-// nothing.
+// Sink accepts an adapter's reports about a term. Its methods are safe for
+// concurrent use and do nothing once the term has ended. The zero Sink ignores
+// all reports.
 type Sink struct{ to receiver }
 
 // receiver is a term, or what a test has in its place.
@@ -20,19 +20,18 @@ type receiver interface {
 	lost(error)
 }
 
-// Renewal says what is known of a renewal. The zero Renewal says that there
-// was one.
+// Renewal describes a renewal. The zero Renewal reports only that there was one.
 type Renewal struct {
-	// Sent is the instant just before the request, the first where a renewal
-	// takes several. With it the duration of the renewal is recorded, and
-	// answers out of order are put in order; where Expiry is zero, the lease
-	// end counts from it. Zero means unknown, and so does a time to come.
+	// Sent is the instant just before the request, or before the first of several
+	// requests. With it the duration of the renewal is recorded, and answers that
+	// arrive out of order are reordered; if Expiry is zero, the lease end counts
+	// from it. Zero means unknown, and so does a time in the future.
 	Sent time.Time
-	// Expiry is the new end of the lease. Zero means that the Expirer of the
-	// lease decides, else its length: as granted, else LeaseDuration.
+	// Expiry is the new end of the lease. If it is zero, the Expirer of the lease
+	// decides, or else the lease length: Granted, or else LeaseDuration.
 	Expiry time.Time
-	// Granted is the length of the renewed lease where the backend tells it;
-	// zero means unknown. It is believed ahead of LeaseDuration.
+	// Granted is the length of the renewed lease if the backend reports it; zero
+	// means unknown. It has precedence over LeaseDuration.
 	Granted time.Duration
 }
 
@@ -47,7 +46,7 @@ func (s Sink) Renewed(r Renewal) {
 // that classifies as Contended or SessionLost, such as ErrLost, ends the term.
 func (s Sink) RenewalFailed(err error) { s.RenewalFailedSince(time.Time{}, err) }
 
-// RenewalFailedSince is RenewalFailed for a renewal whose sending is known, so
+// RenewalFailedSince is RenewalFailed for a renewal with a known send time, so
 // that its duration is recorded.
 func (s Sink) RenewalFailedSince(sent time.Time, err error) {
 	if s.to != nil {
@@ -55,18 +54,18 @@ func (s Sink) RenewalFailedSince(sent time.Time, err error) {
 	}
 }
 
-// Lost ends the term. The cause says what is known:
+// Lost ends the term. The cause decides when another replica may lead:
 //
-//   - one that classifies as Contended or SessionLost, as the sentinels of
-//     this package do: the backend has shown that the lock is not ours any
-//     more; another replica may lead from now on
-//   - ErrGaveUp, or one that wraps it: the elector stopped trying to renew;
-//     another replica may lead when the lease has ended
-//   - context.Canceled: the elector was stopped without giving the lock back;
-//     one that wraps a sentinel as well: and the lock is gone with it
-//   - any other, nil included: the library says that the lock is lost, and not
-//     why; another replica may lead when the lease has ended, or from now on
-//     where the end is unknown
+//   - a cause that classifies as Contended or SessionLost, as the sentinels of
+//     this package do: the backend has shown that the lock is no longer held by
+//     this process; another replica may lead from now on
+//   - ErrGaveUp, or a cause that wraps it: the elector stopped trying to renew;
+//     another replica may lead after the lease end
+//   - context.Canceled: the elector was stopped without releasing the lock; if
+//     the cause also wraps a sentinel, the lock no longer exists either
+//   - any other cause, including nil: the library reports a loss without a
+//     cause; another replica may lead after the lease end, or from now on if the
+//     end is unknown
 func (s Sink) Lost(cause error) {
 	if s.to != nil {
 		s.to.lost(cause)

@@ -90,8 +90,8 @@ func (t *Term) Unwrap() Lease {
 	return t.lease
 }
 
-// FencingToken is the token of the lease; ok is false when there is none. It
-// is exact, unlike the gauge, which is a float.
+// FencingToken is the token of the lease; ok is false if there is none. It
+// is exact, while the gauge is a float.
 func (t *Term) FencingToken() (token uint64, ok bool) {
 	if t == nil {
 		return 0, false
@@ -106,14 +106,14 @@ func (t *Term) FencingToken() (token uint64, ok bool) {
 }
 
 // Leading reports whether the term holds an unexpired lease, as far as the
-// lease end can be known; see Election.Leading.
+// lease end is known; see Election.Leading.
 func (t *Term) Leading() bool {
 	leading, _ := t.leads()
 	return leading
 }
 
-// Expiry is the lease end of the term; ok is false when the term does not lead
-// any more or its end cannot be known; see Election.Expiry.
+// Expiry is the lease end of the term; ok is false if the term no longer leads
+// or its end is unknown; see Election.Expiry.
 func (t *Term) Expiry() (end time.Time, ok bool) {
 	leading, at := t.leads()
 	if !leading || at == 0 {
@@ -132,10 +132,10 @@ func (t *Term) leads() (leading bool, end lock.Instant) {
 	return t.e.lock.Active(&t.state, now), t.e.lock.End(&t.state)
 }
 
-// Release gives the lock back. The call and its error pass through; calling
-// again passes through too, and the term has still ended once. The contexts of
-// the term and of its bodies end before the backend is told, so that what
-// watches them can stop first; Release does not wait for it.
+// Release releases the lock. The call and its error pass through; a second call
+// also passes through, but the term ends only once. The contexts of the term and
+// of its bodies end before the request to the backend, so that work can stop
+// first; Release does not wait for it.
 func (t *Term) Release(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -178,8 +178,8 @@ func (t *Term) endRelease(ctx context.Context, first bool, now lock.Instant, res
 }
 
 // Renew extends the lease through its Renewer and records the renewal. It
-// returns the lease's error, errors.ErrUnsupported when it cannot be renewed
-// on demand.
+// returns the lease's error, or errors.ErrUnsupported if the lease cannot be
+// renewed on demand.
 func (t *Term) Renew(ctx context.Context) error {
 	if t == nil {
 		return fmt.Errorf("leaderscope: renew: %w: there is no term", errors.ErrUnsupported)
@@ -286,8 +286,8 @@ func (t *Term) lost(cause error) {
 	}
 }
 
-// Sink is where an adapter reports what happens to the term; see Sink. It is
-// for electors with callbacks; a Watcher is given its sink.
+// Sink is where an adapter reports the events of the term; see the type Sink. It
+// is for electors with callbacks; a Watcher receives its sink as an argument.
 func (t *Term) Sink() Sink {
 	if t == nil {
 		return Sink{}

@@ -62,9 +62,9 @@ func (x *waiters) leave(b *bodyCancel) {
 // acquisition's context and not its deadline.
 //
 // Use it for work that belongs to the term and does not run in a body. A body
-// of Run or Work has a context of its own, which ends with the term and with
-// the caller's context. Neither ends when the lease ends unnoticed: for that
-// ask Leading or Expiry before a write, or use StopAtLeaseEnd.
+// of Run or Work has its own context, which ends with the term and with the
+// caller's context. Neither ends at a lease end that the library does not report:
+// check Leading or Expiry before a write, or use StopAtLeaseEnd.
 func (t *Term) Context() context.Context {
 	if t == nil {
 		return context.Background()

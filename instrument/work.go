@@ -11,11 +11,11 @@ import (
 // Work runs a body under the term and returns its error. The body counts as
 // running until it returns, and as work after loss from the moment at which
 // another replica may lead. Its context is done when the term ends, with cause
-// ErrLost or ErrReleased, or ErrLeaseEnded under StopAtLeaseEnd. Panics and
+// ErrLost or ErrReleased, or ErrLeaseEnded with StopAtLeaseEnd. Panics and
 // runtime.Goexit pass through.
 //
-// Election.Run calls it; a program that acquires by itself, and an adapter
-// whose library starts the work by a callback, call it there.
+// Election.Run calls it. A program that uses Acquire calls it around its work,
+// and so does an adapter whose library starts the work with a callback.
 func (t *Term) Work(ctx context.Context, body func(context.Context, *Term) error) (err error) {
 	if t == nil {
 		return body(orBackground(ctx), nil)
