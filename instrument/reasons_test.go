@@ -33,7 +33,7 @@ func TestEachSentinelIsItsReason(t *testing.T) {
 				t.Error(diff)
 			}
 			declared := err != instrument.ErrGaveUp // that is a cause of a loss, and no reason
-			if noticed := strings.Contains(text.String(), "no classifier knows"); noticed == declared {
+			if noticed := strings.Contains(text.String(), "no classifier recognises"); noticed == declared {
 				t.Errorf("logged: %s", text.String())
 			}
 		})

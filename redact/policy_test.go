@@ -102,7 +102,7 @@ func TestTheZeroPolicyIsConstant(t *testing.T) {
 	if zero.Info() != Constant().Info() || zero.String() != Constant().String() || zero.Err() != nil {
 		t.Errorf("the zero policy is %v, error %v", &zero, zero.Err())
 	}
-	if err := zero.WithSecondary(key, "k2").Err(); err == nil || !strings.Contains(err.Error(), "made by Hash") {
+	if err := zero.WithSecondary(key, "k2").Err(); err == nil || !strings.Contains(err.Error(), "a policy from Hash") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -51,7 +51,7 @@ func (a *acquirers) acquirer(name string) instrument.Acquirer {
 	return a.known[id]
 }
 
-var errNoAcquirer = errors.New("leaderscope: gocron: there is no Acquirer: pass gocronlead.NewLocker a function that returns one for every job")
+var errNoAcquirer = errors.New("leaderscope: gocron: the Acquirer is nil: pass gocronlead.NewLocker a function that returns one for every job")
 
 // made is an acquirer in any case: a job that is refused is better than a
 // program that ends.

@@ -30,7 +30,7 @@ func TestWhatIsMissingIsAnErrorOfTheQuestion(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := ask(); err == nil || !strings.Contains(err.Error(), "leaderscope: gocron: the ") {
+			if err := ask(); err == nil || !strings.Contains(err.Error(), "leaderscope: gocron: the ") || !strings.Contains(err.Error(), ": pass ") {
 				t.Errorf("got %v, want an error that says what is missing", err)
 			}
 		})

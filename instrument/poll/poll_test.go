@@ -128,7 +128,7 @@ func TestArgumentsThatMakeNoSense(t *testing.T) {
 	}{
 		{"no interval", 0, leads, "the interval is 0s: pass more than 0"},
 		{"a negative interval", -s, leads, "the interval is -1s: pass more than 0"},
-		{"no look", s, nil, "the function that looks is nil"},
+		{"no look", s, nil, "the poll function is nil: pass one"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ended, end := context.WithCancel(t.Context())

@@ -294,7 +294,7 @@ func TestAWrongSchemaIsLoggedOnce(t *testing.T) {
 		time.Sleep(19 * s)
 		stop()
 		synctest.Wait()
-		if n := strings.Count(log.String(), "no classifier knows"); n != 1 {
+		if n := strings.Count(log.String(), "no classifier recognises"); n != 1 {
 			t.Errorf("logged %d times:\n%s", n, log.String())
 		}
 	})
