@@ -51,9 +51,8 @@ func isReplaceable(mode fs.FileMode) bool {
 	return mode&0o022 != 0 && runtime.GOOS != "windows" // where these bits have no meaning
 }
 
-// KeyFromEnv takes a hash key from an environment variable, without one
-// newline at the end. Other processes of the same user can read it; a file is
-// the better place.
+// KeyFromEnv reads a hash key from an environment variable, without one newline at
+// the end. Other processes of the same user can read the variable: prefer a file.
 //
 // Errors wrap ErrKey. They name the variable and what to do, and never show
 // the key. Safe for concurrent use.

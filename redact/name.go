@@ -13,8 +13,8 @@ import (
 // and reveals the empty name. A Name never changes and is safe for concurrent
 // use.
 //
-// It is made for the program's own errors, logs and structs, so that they say
-// the same as the metrics. It cannot be compared with ==: compare labels.
+// It is for the program's own errors, logs and structs, so that they show the same
+// label as the metrics. It cannot be compared with ==: compare labels.
 type Name struct {
 	label string
 	// reveal is a function, because printers that meet a Name in an
@@ -28,8 +28,8 @@ func (p *Policy) Name(name string) Name {
 	return Name{label: p.Label(name).Text, reveal: func() string { return name }}
 }
 
-// Reveal returns the name itself, for the calls of the lock's backend. Each
-// use of it is a place where the name may get out.
+// Reveal returns the name itself, for calls of the lock's backend. Review each use
+// of it, because the name may leave the process there.
 func (n Name) Reveal() string {
 	if n.reveal == nil {
 		return ""

@@ -11,9 +11,9 @@ import (
 // whole life of a Policy. It never changes and is safe for concurrent use.
 // Printed, it shows its Info and no key. The zero Policy is Constant().
 //
-// A policy that was made from a malformed rule or an unsuitable key says so in
-// Err, and is safe to use by mistake: all its labels are "redacted", it
-// computes no hash, and its Info has no key. instrument.New refuses it.
+// A policy from a malformed rule or an unsuitable key reports this in Err. If it
+// is used by mistake, all its labels are "redacted", it computes no hash, and its
+// Info has no key. instrument.New refuses it.
 type Policy struct {
 	policy             string      // empty: PolicyConstant
 	primary, secondary *pseudonyms // nil without the key, or when err is set
@@ -21,13 +21,12 @@ type Policy struct {
 	err                error
 }
 
-// Constant gives every name that no rule covers the label "redacted". It needs
-// no key, and nothing of the name leaves the process. Err reports malformed
+// Constant returns the label "redacted" for every name that no rule matches. It
+// needs no key, and no part of the name leaves the process. Err reports malformed
 // rules.
 //
-// Package instrument uses Constant(Literals()) where it is given no policy:
-// constants of the program are their own labels, and names made at run time
-// are "redacted".
+// The default policy of package instrument is Constant(Literals()): constants of
+// the program are their own labels, and names made at run time are "redacted".
 func Constant(rules ...Rule) *Policy { return newPolicy(PolicyConstant, nil, rules) }
 
 // Raw publishes names as they are, made valid: at most 128 bytes, no control
@@ -39,9 +38,9 @@ func Raw(rules ...Rule) *Policy { return newPolicy(PolicyRaw, nil, rules) }
 // replicas need the same key, at least MinKeySize random bytes, and the same
 // id, 1 to 16 letters, digits, '-' or '_'. Err reports a key that is too short
 // or not random, an unsuitable id and malformed rules; errors about the key
-// wrap ErrKey. There is no policy without a proper key: an unkeyed hash of a
-// name that can be guessed hides nothing, and a key made at start would give
-// every replica its own labels. The key itself is not kept.
+// wrap ErrKey. There is no hash policy without a key: an unkeyed hash of a
+// guessable name hides nothing, and with a key that is generated at start every
+// replica would have different labels. The key itself is not stored.
 func Hash(key []byte, id string, rules ...Rule) *Policy {
 	primary, err := newPseudonyms(key, id, "the key")
 	p := newPolicy(PolicyHash, err, rules)
@@ -66,13 +65,13 @@ func newPolicy(policy string, err error, rules []Rule) *Policy {
 }
 
 // WithSecondary returns the policy with a second key, for a rotation: Label,
-// Literal and all that is published stay with the first key, and Labels gives
-// the labels of both. A replica that lacks the coming key so fails when it
-// starts, ahead of the switch.
+// Literal and all published labels use the first key, and Labels returns the
+// labels under both. A replica without the future key then fails at its start,
+// before the switch.
 //
-// Err of the returned policy reports a secondary key or id that is unsuitable
-// or that of the first key, and a policy that was not made by Hash; these
-// errors wrap ErrKey. Errors of the policy itself stay.
+// Err of the returned policy reports a secondary key or id that is unsuitable or
+// equal to that of the first key, and a policy that is not from Hash; these
+// errors wrap ErrKey. Errors of the policy itself are kept.
 func (p *Policy) WithSecondary(key []byte, id string) *Policy {
 	with := *p
 	secondary, err := newPseudonyms(key, id, "the secondary key")
@@ -90,8 +89,8 @@ func (p *Policy) WithSecondary(key []byte, id string) *Policy {
 	return &with
 }
 
-// Err reports what is wrong with the key, its id or the rules, all of it at
-// once; nil when the policy can be used. No error shows a key or a name.
+// Err reports all faults of the key, its id and the rules; nil if the policy can
+// be used. No error shows a key or a name.
 func (p *Policy) Err() error { return p.err }
 
 // Info describes the policy. A policy with an error has no key.
@@ -109,18 +108,19 @@ func (p *Policy) Info() Info {
 	return info
 }
 
-// Label returns the label of a name that was made at run time, of any bytes. The rule Literals does not cover it. Each call computes the
-// label again: callers keep it with the lock.
+// Label returns the label of a name that was made at run time, of any bytes. The
+// rule Literals does not match it. Each call computes the label again: store it
+// with the lock.
 func (p *Policy) Label(name string) Label { return p.label(name, madeAtRunTime, p.primary) }
 
 // Literal returns the label of a name that is a constant of the program. The
-// rule Literals covers it, and so do all other rules. Never give it a name
-// that was made from data: a policy may let constants through as they are.
+// rule Literals matches it, as all other rules can. Never pass it a name that was
+// made from data: a policy may publish constants unchanged.
 func (p *Policy) Literal(name string) Label { return p.label(name, literal, p.primary) }
 
-// Labels returns Label and, where it depends on the key, the label that the
-// name has under the secondary key, for those who look for one lock on both
-// sides of a rotation: one or two labels.
+// Labels returns Label and, if it depends on the key, the label of the name under
+// the secondary key: one or two labels. Use it to find a lock before and after a
+// rotation.
 func (p *Policy) Labels(name string) []Label { return p.labels(name, madeAtRunTime) }
 
 // LiteralLabels is Labels for a name that is a constant of the program.

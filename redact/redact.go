@@ -32,8 +32,8 @@ const (
 	Wildcard = "*"
 )
 
-// Label is what stands for a lock name outside the process. The zero Label is
-// no label: none that a Policy returns has an empty Text.
+// Label represents a lock name outside the process. The zero Label is not a
+// label: a Policy never returns one with an empty Text.
 type Label struct {
 	// Text is the value of lock_name: valid UTF-8, 1 to 128 bytes.
 	Text string
@@ -41,7 +41,7 @@ type Label struct {
 	// empty when there is none.
 	Family string
 	// Shared reports that several names have this label, so that it must not
-	// be judged as one lock.
+	// be treated as one lock.
 	Shared bool
 }
 

@@ -2,10 +2,10 @@ package redact
 
 import "slices"
 
-// Rule covers some names ahead of the policy. Which label they get is the
-// rule's own choice: Exact and Literals let a name through and Template gives
-// the family, unless Hashed, Constant or Raw say otherwise. The zero Rule
-// covers no name. A Rule never changes and is safe for concurrent use.
+// Rule matches some names before the policy applies, and decides their label:
+// Exact and Literals publish the name and Template publishes the family, unless
+// changed by Hashed, Constant or Raw. The zero Rule matches no name. A Rule never
+// changes and is safe for concurrent use.
 type Rule struct {
 	policy   string
 	exact    []string
@@ -24,23 +24,21 @@ const (
 	literal              // a constant of the program
 )
 
-// Exact lets these names through as they are: an allow-list of names that
-// carry nothing private. It covers constants of the program and names made at
-// run time.
+// Exact publishes these names unchanged: an allow-list of names without private
+// data. It matches constants of the program and names made at run time.
 func Exact(names ...string) Rule { return Rule{policy: PolicyRaw, exact: slices.Clone(names)} }
 
-// Literals lets all names through that are constants of the program, such as
-// the argument of Election("reconciler"): what stands in the source code is no
-// secret. It covers no name that was made at run time, even one of the same
-// text.
+// Literals publishes all names that are constants of the program, such as the
+// argument of Election("reconciler"): the source code is not a secret. It does not
+// match names that were made at run time, even with the same text.
 func Literals() Rule { return Rule{policy: PolicyRaw, literals: true} }
 
-// Template covers names of one shape. Each {variable} stands for one or more
-// arbitrary bytes and becomes * in the label: tenant-{id}/orders covers
-// tenant-42/orders and gives tenant-*/orders, a label that all tenants share.
-// A template needs at least one variable, and text between two variables; Err
-// reports one that has not. It covers constants of the program and names made
-// at run time.
+// Template matches names of one form. Each {variable} matches one or more
+// arbitrary bytes and becomes * in the label: tenant-{id}/orders matches
+// tenant-42/orders and publishes tenant-*/orders, a label that all tenants share.
+// A template needs at least one variable, and text between two variables;
+// otherwise Err reports it. It matches constants of the program and names made at
+// run time.
 func Template(template string) Rule {
 	parts, err := parseTemplate(template)
 	if err != nil {
@@ -49,17 +47,17 @@ func Template(template string) Rule {
 	return Rule{policy: PolicyConstant, parts: parts, family: familyOf(parts)}
 }
 
-// Hashed gives each name of the rule its hash; the family of a template stays
-// beside it, so that locks are told apart and still grouped. It needs a policy
-// made by Hash.
+// Hashed publishes the hash of each name of the rule. The family of a template is
+// kept beside it, so that locks are distinguished and can be grouped. It needs a
+// policy from Hash.
 func (r Rule) Hashed() Rule { return r.as(PolicyHash) }
 
-// Constant gives all names of the rule one label: the family of a template,
-// else "redacted".
+// Constant publishes one label for all names of the rule: the family of a
+// template, or else "redacted".
 func (r Rule) Constant() Rule { return r.as(PolicyConstant) }
 
-// Raw lets each name of the rule through as it is, made valid; the family of a
-// template stays beside it.
+// Raw publishes each name of the rule unchanged, except that it is made valid; the
+// family of a template is kept beside it.
 func (r Rule) Raw() Rule { return r.as(PolicyRaw) }
 
 // Err reports a malformed template; nil when the rule can be used. Policies

@@ -7,9 +7,9 @@ import (
 	"go.opentelemetry.io/otel"
 )
 
-// ErrCardinality says that locks have more attribute sets than the SDK keeps
-// of one instrument: what comes on top loses its lock.name, and no rule finds
-// it. It is given to otel.Handle once for each export.
+// ErrCardinality means that locks have more attribute sets than the SDK keeps
+// for one instrument: further sets lose their lock.name, and no rule finds them.
+// It is passed to otel.Handle once for each export.
 var ErrCardinality = errors.New("leaderscope: more attribute sets than the OpenTelemetry SDK keeps for one instrument, so the series of some locks end up under otel.metric.overflow; raise the provider's limit (metric.WithCardinalityLimit) and repeat it in otelmetric.WithCardinalityLimit, or, where locks come and go, export histograms by otelsetup.Histograms")
 
 // limit watches for the number of attribute sets beyond which an SDK folds.

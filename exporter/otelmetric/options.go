@@ -8,7 +8,7 @@ import (
 )
 
 // DefaultCardinalityLimit is the number of attribute sets that the
-// OpenTelemetry SDK keeps for one instrument unless it is told otherwise.
+// OpenTelemetry SDK keeps for one instrument by default.
 const DefaultCardinalityLimit = 2000
 
 // Option configures an Exporter. Nil options are ignored.
@@ -20,8 +20,8 @@ type config struct {
 	limit      int // 0 or less: none
 }
 
-// WithMeterProvider sets where the instruments are made. Nil and the default
-// are the global provider, whether it was set before New or is set later.
+// WithMeterProvider sets the provider of the instruments. Nil and the default
+// are the global provider, which may be set before or after New.
 func WithMeterProvider(p metric.MeterProvider) Option {
 	return func(c *config) {
 		if !isNil(p) {
@@ -30,15 +30,14 @@ func WithMeterProvider(p metric.MeterProvider) Option {
 	}
 }
 
-// WithoutHistograms leaves the histograms out. It is for a provider whose
+// WithoutHistograms excludes the histograms. It is for a provider whose
 // readers have otelsetup.Histograms, which exports them without the limits of
 // synchronous instruments.
 func WithoutHistograms() Option { return func(c *config) { c.histograms = false } }
 
-// WithCardinalityLimit repeats what the provider was given as its limit on
-// attribute sets, if that is not DefaultCardinalityLimit; below 1 it is no
-// limit. The API cannot ask for it. It changes nothing but when ErrCardinality is
-// reported.
+// WithCardinalityLimit declares the provider's limit on attribute sets, if it is
+// not DefaultCardinalityLimit; below 1 means no limit. The API does not expose
+// it. The option changes only when ErrCardinality is reported.
 func WithCardinalityLimit(n int) Option { return func(c *config) { c.limit = n } }
 
 func newConfig(opts []Option) config {

@@ -39,27 +39,27 @@ func meterOf(p metric.MeterProvider) metric.Meter {
 	return p.Meter(ScopeName, metric.WithInstrumentationVersion(instrument.Version))
 }
 
-// Exporter hands the series of one Middleware to one MeterProvider until it is
+// Exporter exports the series of one Middleware to one MeterProvider until it is
 // closed. It is safe for concurrent use.
 type Exporter struct {
 	mu     sync.Mutex
 	shared *export // nil once closed
 }
 
-// New exports m. Make it before the first election: histograms count from
-// here on, counters from the beginning. A nil Middleware exports nothing.
+// New exports m. Call it before the first election: histograms count from
+// this call on, counters from the start of m. A nil Middleware exports nothing.
 //
-// Exporting m again to the same place shares what is there, since two
-// callbacks would count everything twice; the last Close ends it. Two
-// providers are one place if they give the same instruments: one provider and
-// a wrapper around it, the global provider before and after
-// otel.SetMeterProvider. A wrapper that makes its own instruments, or adds
-// something to their scope, is another place.
+// If m is already exported to the same destination, the exporter is shared,
+// since two callbacks would count everything twice; the last Close ends it. Two
+// providers are the same destination if they return the same instruments, such
+// as a provider and a wrapper around it, or the global provider before and after
+// otel.SetMeterProvider. A wrapper that makes its own instruments, or changes
+// their scope, is another destination.
 //
-// Another Middleware in the same place is ErrOtherMiddleware. If that turns
-// out only when the global provider is set, the error goes to otel.Handle and
-// the Middleware that came second is not exported. What the provider refuses
-// goes to otel.Handle too: telemetry does not stop an election.
+// Another Middleware at the same destination is ErrOtherMiddleware. If this is
+// detected only when the global provider is set, the error is passed to
+// otel.Handle and the second Middleware is not exported. Errors of the provider
+// are passed to otel.Handle as well: telemetry does not stop an election.
 func New(m *instrument.Middleware, opts ...Option) (*Exporter, error) {
 	if m == nil {
 		return &Exporter{}, nil
@@ -71,10 +71,10 @@ func New(m *instrument.Middleware, opts ...Option) (*Exporter, error) {
 	return &Exporter{shared: shared}, nil
 }
 
-// Close takes this exporter's share away. With the last share its counters and
-// gauges end, and nothing is observed any more; histograms stay at their last
-// values in an SDK that cannot forget them. Elections continue. Closing again,
-// or closing nil, does nothing. It returns what the SDK says to the callback's end.
+// Close ends this exporter's share. With the last share its counters and gauges
+// end, and nothing is observed afterwards; histograms remain at their last values
+// in an SDK that cannot remove them. Elections continue. Closing again, or closing
+// nil, does nothing. It returns the SDK's error of unregistering the callback.
 //
 // An Exporter whose provider was shut down ends at the latest when the next
 // one is made.

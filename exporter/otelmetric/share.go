@@ -11,9 +11,9 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// ErrOtherMiddleware says that the provider already has the series of another
-// Middleware: theirs would add up under the same names, and gauges would
-// overwrite each other.
+// ErrOtherMiddleware means that the provider already has the series of another
+// Middleware: counters of both would add up under the same names, and gauges
+// would overwrite each other.
 var ErrOtherMiddleware = errors.New("leaderscope: another middleware exports to this meter provider; share one middleware, or give each its own provider")
 
 // exports holds what is exported now. The SDK adds up two callbacks that

@@ -44,7 +44,7 @@ type config struct {
 	constant   prometheus.Labels
 }
 
-// WithHistograms sets the form of histograms, Classic if not set. A histogram
+// WithHistograms sets the form of histograms, Classic by default. A histogram
 // appears with its first observation.
 func WithHistograms(h Histograms) Option { return func(c *config) { c.histograms = h } }
 
@@ -54,8 +54,8 @@ func WithHistograms(h Histograms) Option { return func(c *config) { c.histograms
 func WithExemplars() Option { return func(c *config) { c.exemplars = true } }
 
 // WithConstLabels adds labels to every series. They come from the program, not
-// from lock names, and are not redacted. A name that a series has already, or
-// that Prometheus reserves, is an error of Register.
+// from lock names, and are not redacted. Register returns an error for a name that
+// a series already has or that Prometheus reserves.
 func WithConstLabels(l prometheus.Labels) Option {
 	return func(c *config) { c.constant = maps.Clone(l) }
 }

@@ -26,28 +26,28 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
-// ErrRegistered says that a registry cannot take another exporter: it has one
-// of another Middleware, one of the same with other options, or an
+// ErrRegistered means that a registry cannot have another exporter: it has one
+// of another Middleware, one of the same Middleware with other options, or an
 // OpenTelemetry pipeline of it.
 var ErrRegistered = errors.New("leaderscope: this registry already exports another middleware, or this one through another exporter or with other options; share one exporter, or distinguish two middlewares with WithConstLabels")
 
-// Exporter has a Middleware scraped from a registry until it is closed. It is
-// safe for concurrent use.
+// Exporter exposes a Middleware in a registry until it is closed. It is safe for
+// concurrent use.
 type Exporter struct {
 	mu     sync.Mutex
 	shared *collector // nil once closed
 }
 
-// Register has m scraped from r. With native histograms or exemplars it
-// listens to observations from here on, so call it before the first election.
-// A nil Middleware exports nothing.
+// Register exposes m in r. With native histograms or exemplars it counts
+// observations from this call on, so call it before the first election. A nil
+// Middleware exports nothing.
 //
-// If m is registered there already with the same options, what is there is
-// shared, so that building a service twice on one registry is no error and
-// loses no counts; the last Close ends it. Anything else that r has of
-// leaderscope is ErrRegistered, unless constant labels tell two Middlewares
-// apart. A registerer that adds a prefix to names, or a constant label that
-// the series cannot have, is an error that names it.
+// If m is already registered with the same options, the exporter is shared, so
+// that building a service twice on one registry is not an error and loses no
+// counts; the last Close ends it. Any other exporter of leaderscope in r is
+// ErrRegistered, unless constant labels distinguish two Middlewares. If the
+// registerer adds a prefix to names, or a constant label that the series cannot
+// have, the error names it.
 func Register(r prometheus.Registerer, m *instrument.Middleware, opts ...Option) (*Exporter, error) {
 	if m == nil {
 		return &Exporter{}, nil
@@ -66,8 +66,8 @@ func Register(r prometheus.Registerer, m *instrument.Middleware, opts ...Option)
 	return &Exporter{shared: shared}, nil
 }
 
-// Close takes this exporter's share away; with the last one the series leave
-// the registry. Elections continue. Closing again, or closing nil, does
+// Close ends this exporter's share; with the last share the series are removed
+// from the registry. Elections continue. Closing again, or closing nil, does
 // nothing. It returns nil.
 func (e *Exporter) Close() error {
 	if e == nil {

@@ -37,9 +37,9 @@ type Campaigner struct {
 }
 
 // New observes next: a campaign that returns without an error is a term, a
-// resignation ends it. next tells of no loss, so while it leads it is asked
-// every poll. Zero or less never asks: a loss then shows when the application
-// asks. next renews its lease without reporting it: declare instrument.Hold and
+// resignation ends it. next reports no loss, so while it leads, IsLeader is called
+// every poll. With zero or less it is not polled: a loss is then detected when the
+// application calls IsLeader. next renews its lease without reporting it: declare instrument.Hold and
 // instrument.HiddenRenewals.
 func New(e *instrument.Election, next Candidate, poll time.Duration) *Campaigner {
 	if next == nil {
@@ -58,7 +58,7 @@ func (noCandidate) Resign(context.Context) error           { return errNoCandida
 func (noCandidate) IsLeader() bool                         { return false }
 func (noCandidate) Leader(context.Context) (string, error) { return "", errNoCandidate }
 
-// Campaign campaigns. One that succeeds while a term is open is no other term:
+// Campaign campaigns. A success while a term is open does not begin another term:
 // it counts as already held.
 func (c *Campaigner) Campaign(ctx context.Context) error {
 	attempt := c.e.Begin(ctx)
@@ -80,7 +80,7 @@ func (c *Campaigner) Campaign(ctx context.Context) error {
 	return nil
 }
 
-// Resign resigns, also when no term is known to be open.
+// Resign resigns, even if no term is known to be open.
 func (c *Campaigner) Resign(ctx context.Context) error {
 	if t := c.current(); open(t) {
 		return t.Release(ctx)
@@ -88,7 +88,7 @@ func (c *Campaigner) Resign(ctx context.Context) error {
 	return c.next.Resign(ctx)
 }
 
-// IsLeader asks the wrapped candidate; a no ends the term.
+// IsLeader calls the wrapped candidate; false ends the term.
 func (c *Campaigner) IsLeader() bool {
 	t := c.current() // of before the question: the answer says nothing of a later one
 	leads := c.next.IsLeader()
@@ -98,7 +98,7 @@ func (c *Campaigner) IsLeader() bool {
 	return leads
 }
 
-// Leader asks the wrapped candidate.
+// Leader calls the wrapped candidate.
 func (c *Campaigner) Leader(ctx context.Context) (string, error) { return c.next.Leader(ctx) }
 
 // Unwrap is the wrapped candidate.

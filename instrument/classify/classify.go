@@ -17,7 +17,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// Is gives that reason to errors that are or wrap one of the targets, by
+// Is returns that reason for errors that are or wrap one of the targets, by
 // errors.Is.
 func Is(reason instrument.Reason, targets ...error) instrument.Classifier {
 	return instrument.ClassifierFunc(func(err error) (instrument.Reason, bool) {
@@ -30,7 +30,7 @@ func Is(reason instrument.Reason, targets ...error) instrument.Classifier {
 	})
 }
 
-// As gives that reason to errors that are or wrap an E, by errors.As. Where a
+// As returns that reason for errors that are or wrap an E, by errors.As. If a
 // library returns a pointer, E is the pointer type.
 func As[E error](reason instrument.Reason) instrument.Classifier {
 	return instrument.ClassifierFunc(func(err error) (instrument.Reason, bool) {
@@ -39,19 +39,19 @@ func As[E error](reason instrument.Reason) instrument.Classifier {
 	})
 }
 
-// ContendedIs is for errors of a lock that another holds.
+// ContendedIs is for errors of a lock that another holder has.
 func ContendedIs(targets ...error) instrument.Classifier { return Is(instrument.Contended, targets...) }
 
-// ContendedAs is for an error type of a lock that another holds.
+// ContendedAs is for an error type of a lock that another holder has.
 func ContendedAs[E error]() instrument.Classifier { return As[E](instrument.Contended) }
 
-// AlreadyHeldIs is for errors of a lock that this caller holds already.
+// AlreadyHeldIs is for errors of a lock that this caller already holds.
 func AlreadyHeldIs(targets ...error) instrument.Classifier {
 	return Is(instrument.AlreadyHeld, targets...)
 }
 
-// SessionLostIs is for errors of a lock that is not held any more, or of a
-// session that has ended.
+// SessionLostIs is for errors of a lock that is no longer held, or of a session
+// that has ended.
 func SessionLostIs(targets ...error) instrument.Classifier {
 	return Is(instrument.SessionLost, targets...)
 }
@@ -62,8 +62,8 @@ func BackendErrorIs(targets ...error) instrument.Classifier {
 	return Is(instrument.BackendError, targets...)
 }
 
-// First asks the classifiers in turn; the first opinion counts. Nil
-// classifiers are left out.
+// First calls the classifiers in turn; the first that returns ok decides. Nil
+// classifiers are ignored.
 func First(classifiers ...instrument.Classifier) instrument.Classifier {
 	return instrument.ClassifierFunc(func(err error) (instrument.Reason, bool) {
 		for _, c := range classifiers {

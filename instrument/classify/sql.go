@@ -8,22 +8,22 @@ import (
 )
 
 // SQLState classifies errors of PostgreSQL by their code, for drivers whose
-// error has a method SQLState, as pgx and lib/pq have, and for locks that are
-// tried once: 55P03 says that the lock was held for longer than lock_timeout,
-// or at once with NOWAIT. A connection that broke or was refused and a server
-// that is short of resources, shutting down or starting are a failed backend.
+// error has a method SQLState, such as pgx and lib/pq, and for locks that are
+// tried once. 55P03 means that the lock was held for longer than lock_timeout,
+// or at all with NOWAIT. A broken or refused connection, and a server that is
+// short of resources, shutting down or starting, are a failed backend.
 //
-// 57014, a cancelled query, is left to the caller's context: a lock that is
-// tried does not wait, so statement_timeout says nothing of who holds it.
+// 57014, a cancelled query, is classified by the caller's context: an attempt
+// that does not wait learns nothing about the holder from statement_timeout.
 func SQLState() instrument.Classifier { return instrument.ClassifierFunc(sqlState) }
 
 // SQLStateWaiting is SQLState for errors of a statement that waits for its
-// lock: 57014 then says that another held the lock for longer than
+// lock: 57014 then means that another holder kept the lock for longer than
 // statement_timeout, unless the caller's context has ended.
 //
-// It is for attempts alone. The same code from a statement that renews or
-// releases says nothing of the lock, so do not give this classifier to an
-// election that sees such errors.
+// Use it only for attempts. The same code from a statement that renews or
+// releases is no evidence about the lock, so do not pass this classifier to an
+// election that receives such errors.
 func SQLStateWaiting() instrument.Classifier {
 	return First(instrument.ClassifierFunc(func(err error) (instrument.Reason, bool) {
 		return instrument.ContendedUnlessDone, sqlCode(err) == queryCanceled

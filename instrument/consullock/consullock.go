@@ -9,13 +9,13 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// NewLock locks as opts say, with a lock and, unless opts name one, a session
-// of its own for each attempt. It waits, for LockTryOnce until LockWaitTime.
+// NewLock locks according to opts. Each attempt has its own lock and, unless opts
+// name a session, its own session. It waits; with LockTryOnce for LockWaitTime.
 // client and s come from NewClient. opts must not be changed afterwards.
 //
-// Acquire and Release return when their context ends, although the client
-// takes none. What the client still does then, and what it leaves, is undone in
-// the background. It is safe for concurrent use.
+// Acquire and Release return when their context ends, although the client takes
+// no context. Requests of the client that succeed after that are undone in the
+// background. It is safe for concurrent use.
 func NewLock(client *api.Client, s *Sessions, opts *api.LockOptions) instrument.Acquirer {
 	if client == nil || s == nil || opts == nil {
 		return missing
@@ -31,8 +31,8 @@ func NewLock(client *api.Client, s *Sessions, opts *api.LockOptions) instrument.
 		holder: reader(client, opts.Key, opts.Namespace)}
 }
 
-// NewSemaphore takes one of the slots that opts limit; declare MaxLeaders. See
-// NewLock. There is no token: no order is among several holders.
+// NewSemaphore acquires one of the slots that opts limit; declare MaxLeaders. See
+// NewLock. There is no token, because several holders have no order.
 func NewSemaphore(client *api.Client, s *Sessions, opts *api.SemaphoreOptions) instrument.Acquirer {
 	if client == nil || s == nil || opts == nil {
 		return missing
@@ -46,7 +46,7 @@ func NewSemaphore(client *api.Client, s *Sessions, opts *api.SemaphoreOptions) i
 		}}
 }
 
-// Lock locks l of the program, which was made for key. After a loss l answers
+// Lock locks l, which the program has created for key. After a loss l returns
 // ErrLockHeld, counted as already held, until it is released. Attempts of one
 // Acquirer wait for each other. See NewLock for contexts.
 func Lock(client *api.Client, s *Sessions, l *api.Lock, key string) instrument.Acquirer {

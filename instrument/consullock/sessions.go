@@ -18,7 +18,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// Sessions knows the sessions of a client: when each was last renewed, and
+// Sessions records the sessions of a client: when each was last renewed, and
 // for how long. It is safe for concurrent use.
 type Sessions struct {
 	mu    sync.Mutex
@@ -31,8 +31,8 @@ type session struct {
 	sinks []*instrument.Sink
 }
 
-// NewClient makes a client whose sessions are known. The configuration is
-// used as api.NewClient uses it, and not changed.
+// NewClient makes a client and the record of its sessions. The configuration is
+// used as in api.NewClient, and not changed.
 func NewClient(config *api.Config) (*api.Client, *Sessions, error) {
 	if config == nil {
 		return nil, nil, errors.New("consullock: the configuration is nil: pass api.DefaultConfig()")
@@ -51,8 +51,8 @@ func NewClient(config *api.Config) (*api.Client, *Sessions, error) {
 	return client, s, nil
 }
 
-// Transport reads along with next; nil is http.DefaultTransport. NewClient
-// uses it; a program that makes its own http.Client can.
+// Transport wraps next, and records the sessions of its requests; nil is
+// http.DefaultTransport. NewClient uses it; use it in an http.Client of your own.
 func (s *Sessions) Transport(next http.RoundTripper) http.RoundTripper {
 	if next == nil {
 		next = http.DefaultTransport

@@ -12,14 +12,14 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/k8slease"
 )
 
-// NewManager is manager.New, so that e shows the leader election of the manager
-// and the runnables that it starts when it leads. Errors are those of
+// NewManager calls manager.New so that e reports the leader election of the
+// manager and the runnables that it starts as leader. Errors are those of
 // manager.New. A manager without leader election, and a nil e, record nothing.
 //
-// A manager that stops ends its runnables first and gives its lease up when
-// they have returned: leader_active stays 1 until then. Runnables that are
-// added through the returned manager count in leader_running, one each; those
-// that run on every replica, caches and webhooks do not.
+// A stopping manager ends its runnables first and releases its lease when they
+// have returned: leader_active stays 1 until then. Runnables that are added
+// through the returned manager count in leader_running, one each. Runnables that
+// run on every replica, caches and webhooks do not.
 func NewManager(config *rest.Config, options manager.Options, e *instrument.Election) (manager.Manager, error) {
 	shown, err := Instrument(config, options, e)
 	lock, observable := shown.LeaderElectionResourceLockInterface.(*k8slease.ResourceLock)
@@ -33,14 +33,14 @@ func NewManager(config *rest.Config, options manager.Options, e *instrument.Elec
 	return observed{m, lock}, nil
 }
 
-// Instrument returns options whose resource lock is the one that manager.New
-// would have made from config and options, wrapped, so that e shows the leader
-// election of the manager; options itself is not changed. A resource lock that
-// options has is wrapped, unless it is already. Use the result for one manager.
-// The runnables of the manager are not seen; NewManager does that.
+// Instrument returns options with a wrapped resource lock, so that e reports the
+// leader election of the manager. The lock is the one that manager.New would have
+// made from config and options, or the one in options, unless it is already
+// wrapped; options itself is not changed. Use the result for one manager. The
+// runnables of the manager are not counted; use NewManager for that.
 //
 // Errors are those with which manager.New refuses a leader election. Options
-// without leader election, and a nil e, come back unchanged.
+// without leader election are returned unchanged, also with a nil e.
 func Instrument(config *rest.Config, options manager.Options, e *instrument.Election) (manager.Options, error) {
 	if !options.LeaderElection || e == nil {
 		return options, nil

@@ -15,16 +15,15 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/internal/keeper"
 )
 
-// NewLock waits for its turn until its context ends. The client looks once a
-// second, or as dynamolock.WithRefreshPeriod says. A holder that died is
-// followed a lease after its last heartbeat.
+// NewLock waits for the lock until its context ends. The client polls once a
+// second, or as dynamolock.WithRefreshPeriod says. After a crash of the holder, a
+// waiting attempt wins a lease after the holder's last heartbeat.
 //
-// lease is the length that the client was made with, by
-// dynamolock.WithLeaseDuration; Acquire fails when it is another. The client
-// should be made with dynamolock.DisableHeartbeat().
+// lease must equal the client's dynamolock.WithLeaseDuration; Acquire fails if it
+// differs. Create the client with dynamolock.DisableHeartbeat().
 //
-// With dynamolock.WithAdditionalTimeToWaitForLock it gives up after a lease
-// and that time, which counts as contended.
+// With dynamolock.WithAdditionalTimeToWaitForLock it stops after a lease and
+// that time, which counts as contended.
 func NewLock(client *dynamolock.Client, key string, lease time.Duration, opts ...dynamolock.AcquireLockOption) instrument.Acquirer {
 	forever := dynamolock.WithAdditionalTimeToWaitForLock(century)
 	return &locker{client: client, key: key, lease: lease, opts: append([]dynamolock.AcquireLockOption{forever}, opts...)}
@@ -33,15 +32,15 @@ func NewLock(client *dynamolock.Client, key string, lease time.Duration, opts ..
 // century is for ever, and leaves room for a lease in a time.Duration.
 const century = 100 * 365 * 24 * time.Hour
 
-// NewTryLock answers at once, with a *dynamolock.LockNotGrantedError when
-// another holds the lock. See NewLock for lease and client.
+// NewTryLock answers at once, with a *dynamolock.LockNotGrantedError if another
+// holder has the lock. See NewLock for lease and client.
 //
-// From a single look the library cannot tell a holder that died, and would
-// never follow it. So an attempt by an Acquirer that has been refused for a
-// whole lease watches the lock for another one, and takes it over from a holder
-// that sent no heartbeat. As long as the holder lives, such an attempt comes
-// less and less often, down to once in 16 leases; it is refused in the end, also
-// if the lock becomes free meanwhile. Keep the Acquirer for that.
+// With a single read the library cannot detect a crashed holder, and would never
+// take its lock over. Therefore an attempt by an Acquirer that has been refused
+// for a whole lease watches the lock for another lease, and takes it over from a
+// holder that sent no heartbeat. While the holder is alive, such attempts become
+// less and less frequent, down to one in 16 leases; they are refused, also if the
+// lock becomes free meanwhile. Keep one Acquirer for all attempts.
 func NewTryLock(client *dynamolock.Client, key string, lease time.Duration, opts ...dynamolock.AcquireLockOption) instrument.Acquirer {
 	return &locker{client: client, key: key, lease: lease, opts: opts, tries: true}
 }

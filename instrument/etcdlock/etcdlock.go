@@ -12,8 +12,8 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// NewElection campaigns below prefix; value is what other candidates and
-// observers read from the leader's key. Acquire waits until it wins.
+// NewElection campaigns below prefix; other candidates and observers read value
+// from the leader's key. Acquire waits until it wins.
 //
 // ttl is the length of the lease, rounded up to whole seconds; the server may
 // grant more. A leader whose renewals fail gives up a tenth of the lease before
@@ -41,27 +41,27 @@ func NewTryMutex(c *clientv3.Client, prefix string, ttl time.Duration) instrumen
 	}}
 }
 
-// Election campaigns with e, which was made from s. The session stays the
-// caller's: Release deletes the term's key and leaves the session open. When it
+// Election campaigns with e, which was made from s. The session remains the
+// caller's: Release deletes the term's key and leaves the session open. If it
 // fails, the key is deleted in the background, and Release may be called again.
 //
-// To etcd, a session has one key below a prefix, however many elections or
-// mutexes are made from it. Make one Acquirer for all attempts, and give each
-// candidate a session: Acquire of another one, while this one's term is open,
-// returns instrument.ErrAlreadyHeld. Attempts of one Acquirer wait for each
-// other.
+// In etcd a session has one key below a prefix, even if several elections or
+// mutexes are made from it. Make one Acquirer for all attempts, and one session
+// for each candidate: while the term of one Acquirer is open, Acquire of another
+// on the same session returns instrument.ErrAlreadyHeld. Attempts of one Acquirer
+// wait for each other.
 //
-// The lease end is asked for once after winning, and early by at most a second:
-// the server tells whole seconds. After the first renewal it is late by at most
-// one round trip: the client shows when a renewal was answered, not when it was
-// sent.
+// The lease end is requested once after the win, and early by at most a second,
+// because the server returns whole seconds. After the first renewal it is late by
+// at most one round trip: the client reports when a renewal was answered, and not
+// when it was sent.
 func Election(s *concurrency.Session, e *concurrency.Election, value string) instrument.Acquirer {
 	return onSession(s, election{e, s, value}, e == nil)
 }
 
 // Mutex locks m, which was made from s, and waits until it is free. See
 // [Election] for the session. Two mutexes of one session do not exclude each
-// other: etcd takes them for one owner, and Acquire refuses the second.
+// other: etcd treats them as one owner, and Acquire refuses the second.
 func Mutex(s *concurrency.Session, m *concurrency.Mutex) instrument.Acquirer {
 	return onSession(s, mutex{m}, m == nil)
 }

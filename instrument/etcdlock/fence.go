@@ -15,8 +15,8 @@ import (
 // Fence is the store's side of fencing in etcd: it writes in one transaction
 // that compares the token with the highest one that etcd has seen, and keeps
 // the higher. It is safe for concurrent use, by any number of processes, and
-// holds over their restarts. Writes that do not pass through it are not
-// covered. A nil Fence writes nothing and returns an error.
+// across their restarts. Writes that do not pass through it are not protected. A
+// nil Fence writes nothing and returns an error.
 type Fence struct {
 	e    *instrument.Election
 	kv   clientv3.KV
@@ -25,9 +25,9 @@ type Fence struct {
 	get  func() clientv3.Op
 }
 
-// NewFence keeps the highest token under key, which belongs to the lock and to
-// nothing else, in 20 decimal digits. The series of e say what was checked; a
-// nil e records nothing.
+// NewFence stores the highest token under key, in 20 decimal digits. Use the key
+// for this lock only. The checks are counted in the series of e; a nil e records
+// nothing.
 func NewFence(e *instrument.Election, kv clientv3.KV, key string) *Fence {
 	e.Guards()
 	return &Fence{
@@ -44,7 +44,8 @@ func NewFence(e *instrument.Election, kv clientv3.KV, key string) *Fence {
 // clientv3.OpTxn. The responses are those of the operations, in their order,
 // and one more for the token.
 //
-// Any other error leaves open whether it was written, and is not counted.
+// After any other error it is unknown whether the operations took effect; it is
+// not counted.
 func (f *Fence) Write(ctx context.Context, token uint64, ops ...clientv3.Op) (*clientv3.TxnResponse, error) {
 	if f == nil || f.kv == nil {
 		return nil, errors.New("leaderscope: fenced write without an etcd client; use NewFence with one")
@@ -67,7 +68,7 @@ func (f *Fence) Write(ctx context.Context, token uint64, ops ...clientv3.Op) (*c
 }
 
 // WriteContext is Write with the token of the context; see fence.WithToken.
-// Without one it returns fence.ErrMissing and asks no server.
+// Without one it returns fence.ErrMissing and sends no request.
 func (f *Fence) WriteContext(ctx context.Context, ops ...clientv3.Op) (*clientv3.TxnResponse, error) {
 	token, ok := fence.TokenFrom(ctx)
 	if f != nil && !ok {

@@ -17,12 +17,13 @@ import (
 //	})
 //	gocron.NewScheduler(gocronlead.WithLocker(m, locker))
 //
-// Unlike the lockers that come with gocron, such a lock knows its lease end and
-// why it was not won, and is renewed while the job runs if its adapter renews.
+// Unlike the lockers that come with gocron, such a lock reports its lease end and
+// the reason of a lost attempt, and is renewed while the job runs if its adapter
+// renews.
 //
-// The function is called once for each name of a job, in one goroutine at a
-// time: an Acquirer may remember what it has seen. After 1000 names it starts
-// again.
+// The function is called once for each job name, in one goroutine at a time, so
+// that an Acquirer can keep state between attempts. After 1000 names the stored
+// Acquirers are dropped.
 func NewLocker(acquirer func(job string) instrument.Acquirer) gocron.Locker {
 	return &acquirers{make: acquirer, hash: newNamesHash(), known: map[uint64]instrument.Acquirer{}}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// JobElector passes the question for leadership through and observes the
-// answer. It is a gocron.Elector.
+// JobElector passes IsLeader calls through and observes the answers. It is a
+// gocron.Elector.
 type JobElector struct {
 	e           *instrument.Election
 	next        gocron.Elector
@@ -30,22 +30,23 @@ type JobElector struct {
 
 // Elector observes the answers of elector. By gocron's contract an error means
 // that this instance does not run the job, so it means that this process does
-// not lead, with three exceptions that leave the last state, because nothing
-// could be seen: a caller that gave up, a plain network error, and an error
-// that one of the classifiers calls a failed backend or unknown. Give the same
-// classifiers to e by instrument.Classify.
+// not lead. Three errors leave the last state, because the leader is unknown: the
+// end of the caller's context, a plain network error, and an error that one of the
+// classifiers classifies as a failed backend or unknown. Pass the same classifiers
+// to e with instrument.Classify.
 //
-// Nothing asks between jobs, so the state may be old. When the scheduler stops,
-// the term ends as canceled; the next question may begin another. There is no lease and no
-// renewal: declare instrument.Hold and instrument.HiddenRenewals on e. Jobs are
-// work of the term under which they began; they are told by Monitor.
+// The elector is not called between jobs, so the state may be outdated. When the
+// scheduler stops, the term ends as canceled; the next call may begin another.
+// There is no lease and no renewal: declare instrument.Hold and
+// instrument.HiddenRenewals on e. Jobs are work of the term under which they
+// began; Monitor reports them.
 func Elector(e *instrument.Election, elector gocron.Elector, classifiers ...instrument.Classifier) *JobElector {
 	return &JobElector{e: e, next: elector, classifiers: classifiers, runs: map[uuid.UUID][]*run{}}
 }
 
 var errNoElector = errors.New("leaderscope: gocron: the elector is nil: pass a gocron.Elector to gocronlead.Elector")
 
-// IsLeader asks the wrapped elector and returns its answer untouched.
+// IsLeader calls the wrapped elector and returns its answer unchanged.
 func (j *JobElector) IsLeader(ctx context.Context) error {
 	j.reports.check()
 	if j.next == nil {

@@ -16,8 +16,8 @@ import (
 //
 // Raft calls the observer while it changes its state and waits until the
 // observer has returned, so no change is missed, and none is late. After stop
-// the last state stays; Forget the election if it is over. A nil e or r has
-// nothing observed.
+// the last state remains; call Forget on the election if it has ended. With a nil
+// e or r nothing is observed.
 func Observe(e *instrument.Election, r *raft.Raft) (stop func()) {
 	if e == nil || r == nil {
 		return func() {}

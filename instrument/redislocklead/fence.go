@@ -15,22 +15,22 @@ import (
 // Fence is the store's side of fencing in Redis: one script compares the token
 // with the highest one that Redis has seen, keeps the higher, and writes. It is
 // safe for concurrent use, by any number of processes. Writes that do not pass
-// through it are not covered, and a Redis that loses its last writes in a crash
-// or a failover forgets the highest token with them. A nil Fence writes nothing
+// through it are not protected. If a Redis server loses its last writes in a crash
+// or a failover, it may lose the highest token as well. A nil Fence writes nothing
 // and returns an error.
 //
-// The tokens are those of another elector, or of a counter: redislock's own
-// Token is random and is none.
+// Take the tokens from another elector or a counter: redislock's own Token is
+// random, and therefore not a fencing token.
 type Fence struct {
 	e      *instrument.Election
 	client redis.Scripter
 	keys   func(more []string) []string // a function, so that nothing prints the key
 }
 
-// NewFence keeps the highest token under key, which belongs to the lock, never
-// expires and must not be evicted. In a Redis Cluster it needs the hash tag of
-// the keys that are written. The series of e say what was checked; a nil e
-// records nothing.
+// NewFence stores the highest token under key, which never expires and must not
+// be evicted. Use the key for this lock only. In a Redis Cluster it needs the hash
+// tag of the keys that are written. The checks are counted in the series of e; a
+// nil e records nothing.
 func NewFence(e *instrument.Election, client redis.Scripter, key string) *Fence {
 	e.Guards()
 	return &Fence{e: e, client: client, keys: func(more []string) []string { return append([]string{key}, more...) }}
@@ -59,9 +59,10 @@ for i = 2, #ARGV do args[i - 1] = ARGV[i] end
 return {0, write(keys, args)}`
 
 // Run runs a write under a token, in one request, and counts it once. It
-// returns what the script returns; nil where that is nothing. It returns a
-// [fence.StaleError], and has written nothing, when Redis has seen a higher
-// token. Any other error leaves open whether it was written, and is not counted.
+// returns the result of the script, or nil if there is none. It returns a
+// [fence.StaleError], and has written nothing, if Redis has seen a higher token.
+// After any other error it is unknown whether the write took effect; it is not
+// counted.
 func (f *Fence) Run(ctx context.Context, token uint64, w *Write, keys []string, args ...any) (any, error) {
 	if f == nil || f.client == nil || w == nil {
 		return nil, errors.New("leaderscope: fenced write without a client or a script; use NewFence and NewWrite")
@@ -86,7 +87,7 @@ func (f *Fence) Run(ctx context.Context, token uint64, w *Write, keys []string, 
 }
 
 // RunContext is Run with the token of the context; see fence.WithToken. Without
-// one it returns fence.ErrMissing and asks no server.
+// one it returns fence.ErrMissing and sends no request.
 func (f *Fence) RunContext(ctx context.Context, w *Write, keys []string, args ...any) (any, error) {
 	token, ok := fence.TokenFrom(ctx)
 	if f != nil && !ok {

@@ -13,17 +13,18 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// NewLock locks key for ttl, which counts in milliseconds, and waits for its
-// turn until the context of Acquire ends: every twentieth of ttl, or every
-// second if that is less, it asks again. See WithRetry.
+// NewLock locks key for ttl, which is rounded down to milliseconds, and waits for
+// the lock until the context of Acquire ends: it tries again every twentieth of
+// ttl, or every second if that is less. See WithRetry.
 //
 // Each request must be answered within ttl, even if the client's timeouts are
-// longer, since its lease would have ended by then. Acquire, Term.Renew and Term.Release return
-// when their context ends, although go-redis may read on.
+// longer, since its lease would have ended by then. Acquire, Term.Renew and
+// Term.Release return when their context ends, although go-redis may continue to
+// read.
 //
-// A request whose answer was lost may have taken the lock, with no caller to hold
-// it. It is given back in the background, so that the next need not wait for
-// the end of ttl.
+// A request whose answer was lost may have taken the lock without a holder. The
+// lock is released in the background, so that other replicas do not wait for the
+// end of ttl.
 //
 // The acquirer is safe for concurrent use.
 func NewLock(client *redislock.Client, key string, ttl time.Duration, opts ...Option) instrument.Acquirer {
@@ -42,7 +43,7 @@ func NewTryLock(client *redislock.Client, key string, ttl time.Duration, opts ..
 	return e
 }
 
-// Option changes how a lock is taken or held. Nil options are ignored.
+// Option changes how a lock is acquired or held. Nil options are ignored.
 type Option func(*elector)
 
 // WithAutoRenew renews the lock every third of its ttl while it is held, so
@@ -54,7 +55,7 @@ func WithAutoRenew() Option { return func(e *elector) { e.autoRenew = true } }
 // WithRetry sets how long NewLock waits between two requests. The function is
 // called for each Acquire, since the strategies of redislock count the
 // requests. A strategy that returns less than 1 ends the wait, and Acquire
-// returns redislock.ErrNotObtained. Nil leaves the strategy as it is.
+// returns redislock.ErrNotObtained. A nil function keeps the default.
 func WithRetry(strategy func() redislock.RetryStrategy) Option {
 	return func(e *elector) {
 		if strategy != nil {
@@ -64,7 +65,7 @@ func WithRetry(strategy func() redislock.RetryStrategy) Option {
 }
 
 // WithMetadata stores a text beside the random token in the key, such as the
-// name of the replica, for people who look at it.
+// name of the replica, for operators who read the key.
 func WithMetadata(text string) Option { return func(e *elector) { e.metadata = text } }
 
 type elector struct {

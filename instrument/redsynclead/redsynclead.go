@@ -13,33 +13,33 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// NewMutex locks the mutex of that name as often as its options say: 32 times,
-// every 50 to 250 ms, if they say nothing. redsync.WithTries and
-// redsync.WithRetryDelay have it wait longer. Each Acquire has a mutex of its
-// own, so that the acquirer is safe for concurrent use.
+// NewMutex locks the mutex of that name, with as many tries as its options say:
+// by default 32, every 50 to 250 ms. To wait longer, use redsync.WithTries and
+// redsync.WithRetryDelay. Each Acquire has its own mutex, so that the acquirer is
+// safe for concurrent use.
 //
-// The lease end is that of the mutex: it counts from just before the request
-// that won, less the drift that redsync allows for. Acquire, Term.Renew and
-// Term.Release return when their context ends, although the client may read
-// on.
+// The lease end is that of the mutex: it counts from just before the winning
+// request, less the drift that redsync allows for. Acquire, Term.Renew and
+// Term.Release return when their context ends, although the client may continue
+// to read.
 //
-// A request whose answer was lost may have taken the lock, with no caller to hold
-// it. It is given back in the background, unless redsync.WithGenValueFunc is
-// among opts.
+// A request whose answer was lost may have taken the lock without a holder. The
+// lock is released in the background, unless opts contain
+// redsync.WithGenValueFunc.
 func NewMutex(rs *redsync.Redsync, name string, opts ...redsync.Option) instrument.Acquirer {
 	return newElector(rs, name, opts, (*redsync.Mutex).LockContext)
 }
 
-// NewTryMutex locks the mutex of that name or answers at once, with a
-// *redsync.ErrTaken if another holds it. See NewMutex.
+// NewTryMutex locks the mutex of that name or returns a *redsync.ErrTaken at once
+// if another holder has it. See NewMutex.
 func NewTryMutex(rs *redsync.Redsync, name string, opts ...redsync.Option) instrument.Acquirer {
 	return newElector(rs, name, opts, (*redsync.Mutex).TryLockContext)
 }
 
-// Mutex locks m, as often as m's options say; see NewMutex. A mutex holds one
-// lock at a time: while it holds one, Acquire answers instrument.ErrAlreadyHeld.
-// Nothing else should use m meanwhile. What a request won whose answer was
-// lost goes with the expiry of m.
+// Mutex locks m, with as many tries as m's options say; see NewMutex. A mutex
+// holds one lock at a time: while it does, Acquire returns
+// instrument.ErrAlreadyHeld. Do not use m elsewhere meanwhile. If the answer of a
+// winning request was lost, the lock is kept until the expiry of m.
 func Mutex(m *redsync.Mutex, opts ...Option) instrument.Acquirer {
 	return wrap(m, opts, (*redsync.Mutex).LockContext)
 }

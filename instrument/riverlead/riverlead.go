@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// DefaultInterval is the time between two looks. River renews its lease
-	// every 5 s; a look in between shows each renewal.
+	// DefaultInterval is the poll interval. River renews its lease every 5 s; with
+	// this interval each renewal is detected.
 	DefaultInterval = 2 * time.Second
 	// DefaultLease is the length of River's lease: an election every 5 s and
-	// 10 s of padding. River does not tell it, and offers no setting for it.
+	// 10 s of padding. River does not expose it, and has no setting for it.
 	DefaultLease = 15 * time.Second
 )
 
@@ -26,25 +26,24 @@ type Option func(*options)
 
 type options struct{ every, lease time.Duration }
 
-// Interval is the time between two looks, and how long one may take.
+// Interval is the poll interval, and the timeout of a poll.
 func Interval(d time.Duration) Option { return func(o *options) { o.every = d } }
 
-// Lease is the length of River's lease, for a version where it is not
+// Lease is the length of River's lease, for a version in which it is not
 // DefaultLease.
 func Lease(length time.Duration) Option { return func(o *options) { o.lease = length } }
 
-// Observe looks at the leadership of a client from now on, in the background,
-// until ctx is done or the client has stopped. Declare instrument.Hold on the
-// election. Call it after client.Start: only then does it see that the client
-// stops, and that its last term ended as released. Call it again when the
-// client is started again.
+// Observe polls the leadership of a client in the background until ctx is done
+// or the client has stopped. Declare instrument.Hold on the election. Call it
+// after client.Start: only then does it detect that the client stops, so that its
+// last term ends as released. Call it again after each start of the client.
 //
-// A look that fails leaves the last state. While the client leads it counts as
-// a failed renewal, otherwise as an attempt that did not win: tables that are
-// not in the client's schema and a missing right show by that.
+// A failed poll leaves the last state. While the client leads it counts as a
+// failed renewal, otherwise as an attempt that did not win: this shows tables that
+// are not in the client's schema, and missing permissions.
 //
-// It returns an error for arguments that make no sense, and for a client
-// whose database is not PostgreSQL. With a nil election it does nothing.
+// It returns an error for invalid arguments, and for a client whose database is
+// not PostgreSQL. With a nil election it does nothing.
 func Observe[TTx any](ctx context.Context, e *instrument.Election, client *river.Client[TTx], opts ...Option) error {
 	if client == nil {
 		return errors.New("leaderscope: river: the client is nil: pass one of river.NewClient")

@@ -14,20 +14,19 @@ import (
 )
 
 // NewLock waits for the lock of that name until the context of Acquire ends.
-// While Redis cannot be reached the library tries again for ever, and says
-// nothing: the attempt stays pending.
+// While Redis is unreachable the library retries indefinitely without reporting
+// it: the attempt stays pending.
 //
-// The context bounds the acquisition and not the lock, which lives until it is
-// lost or given back. Acquire and Term.Release return when their context ends;
-// the library then continues to give the lock back, for as long as its
-// KeyValidity.
+// The context limits the acquisition and not the lock, which lives until it is
+// lost or released. Acquire and Term.Release return when their context ends;
+// the library then continues to release the lock, for up to its KeyValidity.
 //
 // The acquirer is safe for concurrent use.
 func NewLock(locker rueidislock.Locker, name string) instrument.Acquirer {
 	return &elector{locker, name, rueidislock.Locker.WithContext}
 }
 
-// NewTryLock takes the lock of that name or returns rueidislock.ErrNotLocked,
+// NewTryLock acquires the lock of that name or returns rueidislock.ErrNotLocked,
 // wrapped, at once. See NewLock.
 func NewTryLock(locker rueidislock.Locker, name string) instrument.Acquirer {
 	return &elector{locker, name, rueidislock.Locker.TryWithContext}

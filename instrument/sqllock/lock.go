@@ -17,7 +17,7 @@ type Lock struct {
 	invalid error
 }
 
-// Postgres is pg_advisory_lock: it waits for its turn.
+// Postgres is pg_advisory_lock: it waits for the lock.
 func Postgres(key int64) Lock {
 	return Lock{kind: &postgresWaiting, waits: true, key: func() any { return key }}
 }
@@ -27,8 +27,8 @@ func PostgresTry(key int64) Lock {
 	return Lock{kind: &postgresTrying, key: func() any { return key }}
 }
 
-// MariaDB is GET_LOCK, of MySQL as well, with a wait of a year: in effect until
-// the caller gives up. A name has 1 to 64 characters.
+// MariaDB is GET_LOCK, also of MySQL, with a timeout of a year: in effect until
+// the caller's context ends. A name has 1 to 64 characters.
 func MariaDB(name string) Lock {
 	return Lock{kind: &mariaWaiting, waits: true, key: func() any { return name }, invalid: badName(name)}
 }

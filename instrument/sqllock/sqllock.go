@@ -21,46 +21,46 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/classify"
 )
 
-// DefaultAnswerTimeout is how long a check may stay unanswered.
+// DefaultAnswerTimeout is the default timeout for the answer to a check.
 const DefaultAnswerTimeout = 30 * time.Second
 
 // ErrSessionChanged: statements of one connection reach several sessions of
-// the database, or share one with other clients. A lock of a session cannot
-// be held that way.
+// the database, or share one with other clients. A session lock cannot be held
+// under these conditions.
 var ErrSessionChanged = errors.New("leaderscope: advisory lock: the connection does not keep one database session to itself, as behind a pooler in transaction mode; connect to the database directly, or through a pooler in session mode")
 
 // Option configures NewLock. Nil options are ignored.
 type Option func(*acquirer)
 
-// AnswerTimeout bounds how long a check may stay unanswered,
-// DefaultAnswerTimeout if not set. Then the term ends as lost and the
-// connection is closed. The server frees the lock when it notices that, which
-// takes as long as its own keepalive if the network is silent.
+// AnswerTimeout limits the time for the answer to a check, by default to
+// DefaultAnswerTimeout. After it the term ends as lost and the connection is
+// closed. The server releases the lock when it detects that; if the network drops
+// all packets, this takes as long as the server's own keepalive.
 func AnswerTimeout(d time.Duration) Option { return func(a *acquirer) { a.answerTimeout = d } }
 
-// NewLock takes the lock on a connection of its own, which is out of the pool
-// until the lock is given back. One that waits is out too, so the pool needs
-// room for both. The connection must keep one session of the database to
-// itself: where statements are seen to reach another, as behind a pooler in
-// transaction mode, Acquire fails and a term that is open is lost, with
+// NewLock acquires the lock on its own connection, which is taken from the pool
+// until the lock is released. A waiting attempt also uses a connection, so the
+// pool must be large enough for both. The connection must have one database
+// session to itself: if statements reach another session, for example behind a
+// pooler in transaction mode, Acquire fails, and an open term is lost, with
 // ErrSessionChanged.
 //
-// check is how often the database is asked whether the session of this
-// connection still holds the lock. Each answer counts as one renewal. A check
-// that is not answered until the next is due counts as one that timed out, and
-// is no loss before AnswerTimeout. The checks also keep the server from closing
-// an idle session, as MariaDB does after wait_timeout. Zero never asks; declare
+// check is the interval of a query whether the session of this connection still
+// holds the lock. Each answer counts as one renewal. A check without an answer
+// until the next one is due counts as timed out, and is not a loss before
+// AnswerTimeout. The checks also prevent the server from closing an idle session,
+// as MariaDB does after wait_timeout. With zero there are no checks; declare
 // instrument.HiddenRenewals then.
 //
-// Every call returns when its context ends, also when the driver does not. A
+// Every call returns when its context ends, even if the driver does not. A
 // connection whose state is unknown then, or after an error, is closed and not
-// used again, so that no lock stays behind in the pool. A release that fails
-// frees the lock all the same, once the server sees the connection go.
+// reused, so that no lock remains in the pool. If a release fails, the server
+// releases the lock when it detects the closed connection.
 //
 // Closing db ends the term as canceled and closes the connection, unless check
 // is zero.
 //
-// Acquire of arguments that make no sense fails and says which.
+// Acquire returns an error that names an invalid argument.
 func NewLock(db *sql.DB, lock Lock, check time.Duration, opts ...Option) instrument.Acquirer {
 	a := &acquirer{db: db, lock: lock, check: check, answerTimeout: DefaultAnswerTimeout}
 	for _, o := range opts {

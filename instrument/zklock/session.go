@@ -26,8 +26,8 @@ type Session struct {
 	hears   map[*witness]struct{}
 }
 
-// Event takes the events of the connection. A program with a callback of its
-// own calls it from there.
+// Event receives the events of the connection. If the program has its own
+// callback, call Event there.
 func (s *Session) Event(e zk.Event) {
 	if e.Type != zk.EventSession {
 		return
@@ -68,9 +68,9 @@ func (s *Session) listen(w *witness) (stop func()) {
 	}
 }
 
-// Dialer reads the granted timeout from the answers of connections that next
-// makes; nil is a plain TCP connection. Without it the timeout, and with it
-// the end of a lease, is unknown.
+// Dialer reads the granted timeout from the responses on connections of next;
+// nil is a plain TCP connection. Without it the timeout, and with it the end of
+// a lease, is unknown.
 func (s *Session) Dialer(next zk.Dialer) zk.Dialer {
 	if next == nil {
 		next = net.DialTimeout

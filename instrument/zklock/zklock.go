@@ -12,13 +12,13 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// NewElection queues up below path, whose nodes are made with acl where they are
-// missing, and waits until it is first. holder is what others read in the
-// node. s must hear conn's session.
+// NewElection queues below path, and waits until it is first. Missing nodes of
+// path are created with acl. Other clients read holder from the node. s must
+// receive the events of conn.
 //
 // Acquire and Release return when their context ends, although the calls of
-// ZooKeeper take none. A node that could not be removed then is removed later.
-// It is safe for concurrent use.
+// ZooKeeper take no context. A node that could not be removed by then is removed
+// later. It is safe for concurrent use.
 func NewElection(conn *zk.Conn, s *Session, path, holder string, acl []zk.ACL) instrument.Acquirer {
 	if conn == nil {
 		s = nil
@@ -29,10 +29,10 @@ func NewElection(conn *zk.Conn, s *Session, path, holder string, acl []zk.ACL) i
 // errMissing: of an elector with one missing, the session is left out.
 var errMissing = errors.New("zklock: the connection, its Session or the lock is nil: pass those of zk.Connect and zk.NewLock, and the Session that hears the connection")
 
-// Lock locks l, which was made from conn and path. Its call cannot be cut short:
-// when the caller gives up, l keeps its place in the queue for the next Acquire,
-// and is given back if it has the lock before that. After a loss l can no longer be
-// used: it returns ErrDeadlock forever.
+// Lock locks l, which was made from conn and path. Its call cannot be cancelled:
+// if the caller's context ends, l keeps its place in the queue for the next
+// Acquire, and is released if it gets the lock before that. After a loss l can no
+// longer be used: it returns ErrDeadlock forever.
 func Lock(conn *zk.Conn, s *Session, l *zk.Lock, path string) instrument.Acquirer {
 	if conn == nil || l == nil {
 		s = nil

@@ -18,28 +18,28 @@ import (
 
 // What a checked exporter reports.
 var (
-	// ErrUnidentified says that a resource without service.instance.id is
-	// pushed. Replicas then write into one series: gauges jump between their
-	// values, counters reset all the time, and no rule on leaders can be right.
+	// ErrUnidentified means that a resource without service.instance.id is
+	// pushed. All replicas then write to the same series: gauges alternate between
+	// their values, counters reset continually, and no rule about leaders works.
 	ErrUnidentified = errors.New("leaderscope: metrics are pushed without service.instance.id, so replicas cannot be distinguished; set it in OTEL_RESOURCE_ATTRIBUTES, or use the resource of otelsetup.Identify")
 
-	// ErrUnnamed says that series of locks have no lock.name, as when a View
-	// drops it. All locks of a process are one series then.
+	// ErrUnnamed means that series of locks have no lock.name, for example because
+	// a View drops it. All locks of a process are then one series.
 	ErrUnnamed = errors.New("leaderscope: series of locks are pushed without lock.name, so locks cannot be distinguished; remove the View that drops it, and redact names with the policy of the middleware instead")
 
-	// ErrFolded says that the SDK's limit on attribute sets is reached, so
+	// ErrFolded means that the SDK's limit on attribute sets is reached, so that
 	// some locks have lost their lock.name.
 	ErrFolded = errors.New("leaderscope: some locks are pushed as otel.metric.overflow, because the provider's limit on attribute sets is reached; raise it (metric.WithCardinalityLimit), or, where locks come and go, export histograms by otelsetup.Histograms")
 
-	// ErrDelta says that changes are pushed, not totals. Prometheus refuses
-	// them.
+	// ErrDelta means that delta values are pushed instead of totals. Prometheus
+	// refuses them.
 	ErrDelta = errors.New("leaderscope: delta values are pushed, which Prometheus refuses; unset OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE, or give the exporter a selector of cumulative values")
 )
 
-// Checked returns an exporter that tells otel.Handle, once each, what is wrong
-// with the data of leaderscope that it is given: ErrUnidentified, ErrUnnamed,
-// ErrFolded, ErrDelta. It is for push pipelines that are made elsewhere; Setup
-// has it. A nil exporter stays nil.
+// Checked returns an exporter that passes each fault of leaderscope's data to
+// otel.Handle once: ErrUnidentified, ErrUnnamed, ErrFolded, ErrDelta. It is for
+// push pipelines that the program builds itself; Setup uses it. A nil exporter
+// stays nil.
 func Checked(e metric.Exporter) metric.Exporter {
 	if isNil(e) {
 		return e

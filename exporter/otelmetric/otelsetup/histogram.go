@@ -17,14 +17,14 @@ import (
 )
 
 // Histograms is a Producer of the histograms of one Middleware, for a reader's
-// WithProducer. It reads the core when it is collected, so a lock that is
-// forgotten is gone here too; a synchronous instrument of the SDK keeps every
-// lock that it has seen, up to a limit. Its values are cumulative, even if
+// WithProducer. It reads the core when it is collected, so that a forgotten lock
+// has no series; a synchronous instrument of the SDK keeps every lock that it has
+// recorded, up to a limit. Its values are cumulative, even if
 // the reader asks for deltas, and Views do not apply.
 //
-// Setup has it. A provider of your own needs it in each of its readers, and
-// otelmetric.New then takes WithoutHistograms: both together export each
-// histogram twice. It is safe for concurrent use. A nil Histograms has none.
+// Setup uses it. Your own provider needs it in each of its readers, together with
+// WithoutHistograms for otelmetric.New: otherwise each histogram is exported
+// twice. It is safe for concurrent use. A nil Histograms produces nothing.
 type Histograms struct {
 	m      *instrument.Middleware
 	config histogramConfig
@@ -33,8 +33,8 @@ type Histograms struct {
 	close  sync.Once
 }
 
-// NewHistograms makes the Producer. Native histograms and exemplars listen to
-// observations from here on, so make it before the first election. A nil
+// NewHistograms makes the Producer. Native histograms and exemplars count
+// observations from this call on, so call it before the first election. A nil
 // Middleware has no histograms.
 func NewHistograms(m *instrument.Middleware, opts ...HistogramOption) *Histograms {
 	var c histogramConfig
@@ -57,8 +57,8 @@ func newHistograms(m *instrument.Middleware, c histogramConfig, classic bool) *H
 	return h
 }
 
-// Close ends it: nothing is produced any more. Closing again does nothing. It
-// returns nil.
+// Close ends the Producer: it produces nothing afterwards. Closing again does
+// nothing. It returns nil.
 func (h *Histograms) Close() error {
 	if h == nil {
 		return nil

@@ -40,11 +40,11 @@ type push struct {
 	interval time.Duration
 }
 
-// WithPrometheus has the series scraped from r, by OpenTelemetry's Prometheus
-// exporter. Setup fails if r has a pipeline of this package already, or
-// exporter/prom of the same middleware, since two would give every series
-// twice and fail the scrape; and if r adds a prefix to names, which no rule
-// would find, or a label that the series have.
+// WithPrometheus exposes the series in r, through OpenTelemetry's Prometheus
+// exporter. Setup fails if r already has a pipeline of this package, or
+// exporter/prom of the same middleware, since every series would appear twice and
+// fail the scrape. It also fails if r adds a prefix to names, because no rule would
+// find them, or a label that the series have.
 func WithPrometheus(r prometheus.Registerer) Option {
 	return option(func(c *config) {
 		if r != nil {
@@ -54,9 +54,9 @@ func WithPrometheus(r prometheus.Registerer) Option {
 }
 
 // WithPush sends the series to an exporter, such as otlpmetrichttp's, every
-// interval; below 1 it is the SDK's default of a minute. Push at least as
-// often as the rules' scrape interval says. An exporter that asks for delta
-// values is an error of Setup: Prometheus refuses them.
+// interval; below 1 it is the SDK's default of a minute. The interval must not
+// exceed the scrape interval of the rules. Setup returns an error for an exporter
+// that requests delta values, because Prometheus refuses them.
 func WithPush(e metric.Exporter, interval time.Duration) Option {
 	return option(func(c *config) {
 		if e != nil {
@@ -65,16 +65,16 @@ func WithPush(e metric.Exporter, interval time.Duration) Option {
 	})
 }
 
-// WithResource sets what the process is; nil and the default are
+// WithResource sets the resource of the process; nil and the default are
 // resource.Default(), which reads OTEL_RESOURCE_ATTRIBUTES and
-// OTEL_SERVICE_NAME. See Identify for what is added.
+// OTEL_SERVICE_NAME. Setup passes it through Identify.
 func WithResource(r *resource.Resource) Option {
 	return option(func(c *config) { c.resource = r })
 }
 
-// WithInstance names this replica, as service.instance.id, where the resource
-// does not: the name of a pod or a host is easier to read in an alert than the
-// random identifier that it gets otherwise. It must be unique among replicas.
+// WithInstance names this replica, as service.instance.id, if the resource does
+// not: the name of a pod or a host is easier to read in an alert than the random
+// identifier that is used otherwise. It must be unique among replicas.
 func WithInstance(id string) Option { return option(func(c *config) { c.instance = id }) }
 
 // WithNativeHistograms makes histograms exponential, which Prometheus stores
@@ -86,8 +86,8 @@ func WithNativeHistograms() HistogramOption {
 }
 
 // WithExemplars keeps, for histograms, the trace of sampled operations beside
-// their values. It costs several times the memory of a series, so it is off
-// unless tracing is wired.
+// their values. It needs several times the memory of a series, and is therefore
+// off by default.
 func WithExemplars() HistogramOption { return func(c *histogramConfig) { c.exemplars = true } }
 
 func newConfig(opts []Option) config {

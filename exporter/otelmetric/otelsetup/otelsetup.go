@@ -37,9 +37,9 @@ type Pipeline struct {
 }
 
 // Setup makes a pipeline for m. It needs at least one of WithPrometheus and
-// WithPush. Make it before the first election, and shut it down at the end: a
-// pushed series is then not left at its last value. The pipeline of a nil
-// Middleware exports what else its MeterProvider is given.
+// WithPush. Call it before the first election, and shut the pipeline down at the
+// end, so that the last values are pushed. The pipeline of a nil Middleware
+// exports only other instruments of its MeterProvider.
 func Setup(m *instrument.Middleware, opts ...Option) (*Pipeline, error) {
 	c := newConfig(opts)
 	if len(c.registerers)+len(c.pushes) == 0 {
@@ -168,8 +168,8 @@ func attributeSets(m *instrument.Middleware) int {
 	return max(otelmetric.DefaultCardinalityLimit, (m.MaxLabels()+1)*widest+1)
 }
 
-// MeterProvider is the pipeline's provider, to be used for other instruments
-// too, or set as the global one. That of a nil Pipeline exports nothing.
+// MeterProvider is the pipeline's provider. It can be used for other instruments,
+// or set as the global provider. That of a nil Pipeline exports nothing.
 func (p *Pipeline) MeterProvider() *metric.MeterProvider {
 	if p == nil {
 		return metric.NewMeterProvider()
@@ -177,9 +177,9 @@ func (p *Pipeline) MeterProvider() *metric.MeterProvider {
 	return p.provider
 }
 
-// Shutdown sends what is pushed a last time and ends the pipeline; elections
-// continue. It returns what the exporters say, and gives up with ctx. Shutting
-// down again, or shutting nil down, does nothing.
+// Shutdown pushes a last time and ends the pipeline; elections continue. It
+// returns the errors of the exporters, and returns at the latest when ctx ends.
+// Calling it again, or on nil, does nothing.
 func (p *Pipeline) Shutdown(ctx context.Context) (err error) {
 	if p == nil {
 		return nil

@@ -15,8 +15,8 @@ const (
 )
 
 // NativeHistograms is a View that makes the histograms of otelmetric
-// exponential, and leaves every other instrument alone. It is for a provider
-// of your own; Setup has WithNativeHistograms.
+// exponential and does not change other instruments. It is for your own
+// provider; for Setup use WithNativeHistograms.
 func NativeHistograms(i metric.Instrument) (metric.Stream, bool) {
 	if i.Scope.Name != otelmetric.ScopeName || i.Kind != metric.InstrumentKindHistogram {
 		return metric.Stream{}, false
