@@ -141,7 +141,7 @@ func (w *world) open(l *modelLock) {
 	}
 }
 
-// kept reports whether a win is kept until it is lost or given back.
+// kept reports whether a win is kept until it is lost or released.
 func (l *modelLock) kept() bool { return l.hold && !l.keep }
 
 // known is the end of a term that can be known.
@@ -553,7 +553,7 @@ func (w *world) release() {
 	}
 	switch {
 	case t.concluded && !t.lapsed:
-		if result != "error" { // given back before the end of the lease
+		if result != "error" { // released before the end of the lease
 			t.late = min(t.late, w.now)
 		}
 	case t.lapsed:

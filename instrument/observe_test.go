@@ -81,7 +81,7 @@ func TestObservedElectorsAreLevels(t *testing.T) {
 	}
 }
 
-// A reader that looks into the wrong table for ever must show.
+// A reader that looks into the wrong table forever must show.
 func TestAnObservationThatFailsShowsAlsoWithoutATerm(t *testing.T) {
 	bubble(t, "a failed look is a failed attempt", func(t *testing.T) {
 		m := newMiddleware(t)

@@ -37,7 +37,7 @@ type observer struct {
 	fired map[alarm]bool
 }
 
-// alarm is one alert of one lock, as far as the demo tells them apart.
+// alarm is one alert of one lock, as far as the demo distinguishes them.
 type alarm struct {
 	Name     string
 	Severity string

@@ -30,19 +30,19 @@ type EndCause uint8
 
 // The causes of a term's end.
 const (
-	// Released: given back while held.
+	// Released: released while held.
 	Released EndCause = iota
 	// Lost: the backend or the library said that the lock is gone.
 	Lost
 	// Expired: the lease had run out when the term was closed.
 	Expired
-	// CanceledTerm: the elector stopped without giving the lock back.
+	// CanceledTerm: the elector stopped without releasing the lock.
 	CanceledTerm
 	// Abandoned: the handle was forgotten or closed while the term was open.
 	Abandoned
 	// GaveUp: the elector stopped trying while its lease still ran.
 	GaveUp
-	// ReleaseFailed: the call that should give the lock back failed; the lock
+	// ReleaseFailed: the call that should release the lock failed; the lock
 	// is held until its lease ends or a later release succeeds.
 	ReleaseFailed
 
@@ -63,7 +63,7 @@ const (
 	renewalResults
 )
 
-// ReleaseResult says how giving the lock back went.
+// ReleaseResult says how releasing the lock went.
 type ReleaseResult uint8
 
 // The results of a release.

@@ -86,7 +86,7 @@ func (h *holding) why(ctx context.Context) error {
 	return fmt.Errorf("consullock: another session holds the key: %w", instrument.ErrContended)
 }
 
-// release gives the lock back and ends the session, if that was made for it.
+// release releases the lock and ends the session, if that was made for it.
 // The session is not renewed meanwhile, so that the lock becomes free in the
 // end even if every request fails.
 func (h *holding) release(ctx context.Context) error {

@@ -14,7 +14,7 @@ import (
 type locker interface {
 	// take is Lock of *api.Lock.
 	take(stop <-chan struct{}) (<-chan struct{}, error)
-	// release gives the lock back, and returns when ctx ends.
+	// release releases the lock, and returns when ctx ends.
 	release(ctx context.Context) error
 }
 
@@ -65,7 +65,7 @@ func unlock(ctx context.Context, do func() error) error {
 	return requestError{err}
 }
 
-// lateFor is for how long a lock that was won too late is given back. That of a
+// lateFor is for how long a lock that was won too late is released. That of a
 // session which was made for it goes with the session before.
 const lateFor = 10 * time.Minute
 

@@ -100,7 +100,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // bound has a renewal fail that is not answered within a quarter of the TTL: the
-// client would wait for ever, and neither try again nor tell.
+// client would wait forever, and neither try again nor tell.
 func (s *Sessions) bound(r *http.Request, id string) (*http.Request, context.CancelFunc) {
 	ttl := s.length(id)
 	if ttl <= 0 {

@@ -28,7 +28,7 @@ func (l *locker) take(ctx context.Context) (*dynamolock.Lock, error) {
 
 // once asks for the lock once. The request is not cut short: a record that it
 // left would keep all others out for a lease, and those that only try for good.
-// What it wins after its caller has gone is given back.
+// What it wins after its caller has gone is released.
 func (l *locker) once(ctx context.Context) (*dynamolock.Lock, error) {
 	return interruptible.Call(ctx, func() (*dynamolock.Lock, error) {
 		detached, cancel := l.detached(ctx)
@@ -49,7 +49,7 @@ func (l *locker) detached(ctx context.Context) (context.Context, context.CancelF
 
 // takeOver takes the lock of a holder that died. The library does so in a call
 // that has watched the record for a lease. A call that wins earlier has seen a
-// holder give it back: too late for one that only tries, as another run of a
+// holder release it: too late for one that only tries, as another run of a
 // job would be that has just been done.
 func (l *locker) takeOver(ctx context.Context, refusal error) (*dynamolock.Lock, error) {
 	asked := time.Now()

@@ -29,7 +29,7 @@ func NewLock(client *dynamolock.Client, key string, lease time.Duration, opts ..
 	return &locker{client: client, key: key, lease: lease, opts: append([]dynamolock.AcquireLockOption{forever}, opts...)}
 }
 
-// century is for ever, and leaves room for a lease in a time.Duration.
+// century is forever, and leaves room for a lease in a time.Duration.
 const century = 100 * 365 * 24 * time.Hour
 
 // NewTryLock answers at once, with a *dynamolock.LockNotGrantedError if another

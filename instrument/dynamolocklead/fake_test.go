@@ -67,7 +67,7 @@ func (x *table) lock(t testing.TB, key string) instrument.Acquirer {
 }
 
 // tryLock is for a virtual clock: the test ends when what its tries have won
-// too late is given back.
+// too late is released.
 func (x *table) tryLock(t testing.TB, key string) instrument.Acquirer {
 	t.Cleanup(func() { time.Sleep(lease) })
 	return dynamolocklead.NewTryLock(x.client(t), key, lease)

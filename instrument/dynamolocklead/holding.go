@@ -67,7 +67,7 @@ func (*holding) Ends(err error) error {
 // Withdraw gives back what no term holds.
 func (h *holding) Withdraw(ctx context.Context) { h.l.withdraw(ctx, h.lock) }
 
-// Release gives the lock back.
+// Release releases the lock.
 func (h *holding) Release(ctx context.Context) error {
 	_, err := h.l.client.ReleaseLockWithContext(ctx, h.lock)
 	return err

@@ -18,7 +18,7 @@ type CampaignSuite struct {
 	// Run campaigns for the lock of that name under a session of its own, is
 	// seen by e, and campaigns again when it has lost the lock. While it leads
 	// it calls work, under a context that ends with the term. When ctx is done
-	// it gives the lock back and returns nil. It is required.
+	// it releases the lock and returns nil. It is required.
 	Run func(ctx context.Context, t testing.TB, lock string, e *instrument.Election, work func(context.Context)) error
 	// Options are those that a user of the elector sets. The suite adds
 	// LeaseDuration(Lease).

@@ -167,7 +167,7 @@ func (c *contender) renewed(n int) want {
 	}
 }
 
-// released is what a contender shows that has won once and given back.
+// released is what a contender shows that has won once and released.
 func (c *contender) released() want { return c.gaveBack(catalog.Released, catalog.ReleaseOK, 0) }
 
 // refusal is what it shows when its one attempt did not win for that reason.
@@ -308,7 +308,7 @@ func closes(done <-chan struct{}, within time.Duration) bool {
 	}
 }
 
-// release gives the lock back, without an error.
+// release releases the lock, without an error.
 func (t *checkRun) release(r rule, term *instrument.Term) {
 	t.Helper()
 	if err := t.tryRelease(term); err != nil {

@@ -12,7 +12,7 @@ import (
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // Elector is a scripted elector: each Acquire takes the next step, the last
-// step for ever. It is safe for concurrent use.
+// step forever. It is safe for concurrent use.
 type Elector struct {
 	mu    sync.Mutex
 	steps []Step

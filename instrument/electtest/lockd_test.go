@@ -74,7 +74,7 @@ func (s *lockd) try(name string, sent time.Time, ttl time.Duration) (*grant, <-c
 	return g, nil
 }
 
-// Unlock gives the lock back.
+// Unlock releases the lock.
 func (g *grant) Unlock(context.Context) error {
 	if !g.server.drop(g.name, g) {
 		return errNotHeld

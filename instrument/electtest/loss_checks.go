@@ -118,7 +118,7 @@ func (a *acquiring) refusedRenewal() {
 	a.next(ruleVacant)
 }
 
-// failedRelease has the backend fail while the lock is given back.
+// failedRelease has the backend fail while the lock is released.
 func (a *acquiring) failedRelease() {
 	c, term := a.holder()
 	repair := a.suite.Break(a.TB, a.lock)

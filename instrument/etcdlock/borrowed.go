@@ -105,7 +105,7 @@ func (a answer) unpack() (instrument.Lease, error) {
 }
 
 // attempt hands over what came of one attempt. What its caller does not wait
-// for any more is given back.
+// for any more is released.
 func (b *borrowed) attempt(ctx context.Context, finished func(), answers chan<- answer, gone <-chan struct{}) {
 	defer func() { <-b.turn }()
 	a := b.answer(ctx, finished)
@@ -150,7 +150,7 @@ func (b *borrowed) hold(ctx context.Context) (*term, error) {
 	others := keysOf(b.session)
 	created, err := b.campaign(ctx)
 	if errors.Is(err, errDeleted) && slices.Contains(others, b.candidate.key()) {
-		return nil, errShared // the key was another term's, which gave it back
+		return nil, errShared // the key was another term's, which released it
 	}
 	if err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func open(ctx context.Context, c *clientv3.Client, ttl time.Duration) (*session,
 	return &session{Session: s, client: c, keeper: k, abandon: abandon}, nil
 }
 
-// release gives the lock back and ends the lease. A key that is not the one
+// release releases the lock and ends the lease. A key that is not the one
 // that won was lost before, and so was a lease that the server does not know.
 // The key of a session that has ended goes with its lease.
 func (s *session) release(ctx context.Context, c candidate) error {

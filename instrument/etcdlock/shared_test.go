@@ -157,7 +157,7 @@ func (bomb) acquire(context.Context) error { panic("boom") }
 func TestAPanicOfTheClientReachesTheCaller(t *testing.T) {
 	_, c := server(t)
 	a := onSession(callersSession(t, c), bomb{}, false)
-	for range 2 { // the turn is given back
+	for range 2 { // the turn is released
 		func() {
 			defer func() {
 				if p := recover(); p != "boom" {

@@ -59,7 +59,7 @@ func both[S any](r *reports, monitor gocron.SchedulerMonitor, guard, watch func(
 }
 
 // monitorOf is the monitor of a scheduler, which gocron does not show; ok is
-// false if a version keeps it elsewhere. Two monitors cannot be told apart
+// false if a version keeps it elsewhere. Two monitors cannot be distinguished
 // otherwise from one that replaced the other.
 func monitorOf(scheduler any) (monitor reflect.Value, ok bool) {
 	s := reflect.ValueOf(scheduler)

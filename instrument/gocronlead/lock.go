@@ -19,7 +19,7 @@ type lock struct {
 	once  sync.Once
 }
 
-// Unlock gives the lock back. gocron calls it when the job has returned.
+// Unlock releases the lock. gocron calls it when the job has returned.
 func (l *lock) Unlock(ctx context.Context) error {
 	l.once.Do(func() {
 		l.leave()

@@ -27,7 +27,7 @@ type JobLocker struct {
 	open map[uint64][]*run // jobs that run, by the hash of the name
 }
 
-// namesHash tells names apart that must not be found in memory or in a log.
+// namesHash distinguishes names that must not be found in memory or in a log.
 type namesHash struct{ seed maphash.Seed }
 
 func newNamesHash() namesHash { return namesHash{maphash.MakeSeed()} }

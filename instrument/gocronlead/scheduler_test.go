@@ -182,7 +182,7 @@ func TestOfTwoSchedulersOneRunsAJobAndTheOtherIsRefused(t *testing.T) {
 
 var heldIsContended = instrument.ClassifierFunc(func(err error) (instrument.Reason, bool) { return instrument.Contended, errors.Is(err, errHeld) })
 
-// TestAJobThatIsRemovedWhileItRuns has gocron give the lock back with a context
+// TestAJobThatIsRemovedWhileItRuns has gocron release the lock with a context
 // that is over, as a shutdown does: a locker that minds leaves it to its lease.
 func TestAJobThatIsRemovedWhileItRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -232,7 +232,7 @@ func TestAStandbyWinsALeaseWhoseHolderWasCleared(t *testing.T) {
 	})
 }
 
-// The others tell records apart by the second of RenewTime, and count the lease
+// The others distinguish records by the second of RenewTime, and count the lease
 // on clocks of their own. A jump of the wall clock moves nothing but that.
 func TestAJumpOfTheWallClockMovesNoLeaseEnd(t *testing.T) {
 	for name, c := range map[string]struct {

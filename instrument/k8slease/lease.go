@@ -40,7 +40,7 @@ func win(at *instrument.Attempt, asked time.Time, record resourcelock.LeaderElec
 }
 
 // asks is the instant from which the others may count the lease once this
-// record is written. They tell records apart by the whole second of their
+// record is written. They distinguish records by the whole second of their
 // RenewTime, so a second renewal within a second, or one whose answer was
 // lost, does not make them wait longer.
 func (l *lease) asks(record resourcelock.LeaderElectionRecord) time.Time {

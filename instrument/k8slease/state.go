@@ -39,7 +39,7 @@ func (l *ResourceLock) decided(held *lease, r round) {
 }
 
 // ends notes that the term of the lease has ended, and that the elector may
-// still give it back.
+// still release it.
 func (l *ResourceLock) ends(held *lease) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// release deletes the key. A key that is not ours any more stays. After giving
+// release deletes the key. A key that is no longer ours stays. After giving
 // up it does not wait long for a server that is out of reach. A deletion that
 // has no answer is made again in the background.
 func (k *keeper) release(ctx context.Context) error {

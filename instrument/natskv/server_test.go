@@ -116,7 +116,7 @@ func connection(t testing.TB, url string) *nats.Conn {
 	return nc
 }
 
-// bucket is one whose keys live that long; 0 for ever.
+// bucket is one whose keys live that long; 0 forever.
 func bucket(t testing.TB, js jetstream.JetStream, ttl time.Duration) jetstream.KeyValue {
 	t.Helper()
 	kv, err := js.CreateOrUpdateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "leases", TTL: ttl})

@@ -24,7 +24,7 @@ func TestWhatEndsTheWaitForAKey(t *testing.T) {
 	put, del, purged := shown{op: jetstream.KeyValuePut}, shown{op: jetstream.KeyValueDelete}, shown{op: jetstream.KeyValuePurge}
 	for name, c := range map[string]struct {
 		every  time.Duration
-		within time.Duration             // of the caller; 0: for ever
+		within time.Duration             // of the caller; 0: forever
 		shows  []jetstream.KeyValueEntry // one each second; nil is all that was there
 		closes bool                      // after that
 		after  time.Duration

@@ -11,7 +11,7 @@ import (
 )
 
 // watchAfter is the age of a term from which its key is watched: a watch is a
-// consumer on the server, and a lock that is given back sooner needs none.
+// consumer on the server, and a lock that is released sooner needs none.
 const watchAfter = 250 * time.Millisecond
 
 // observe hands over why the term is lost, as soon as the key or the connection

@@ -43,7 +43,7 @@ func (w *witness) sees(entry jetstream.KeyValueEntry, open, current bool) {
 // holds takes a value: the holder, a space, and a word for the term. A term of
 // which the first revision was seen has that for its token, as its leader has.
 // A bucket drops what was not updated for as long as its TTL; what is not heard
-// of for so long is not known any more.
+// of for so long is no longer known.
 func (w *witness) holds(value string, revision uint64) {
 	holder, term := value, value
 	if i := strings.LastIndexByte(value, ' '); i >= 0 {

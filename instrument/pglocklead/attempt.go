@@ -40,7 +40,7 @@ func (l *locker) acquire(ctx context.Context, opts ...pglock.LockOption) (*pgloc
 
 // once asks for the lock once. The request is not cut short: a record that it
 // left would keep all others out for a lease, and those that only try for good.
-// What it wins after its caller has gone is given back.
+// What it wins after its caller has gone is released.
 func (l *locker) once(ctx context.Context) (*pglock.Lock, error) {
 	detached := context.WithoutCancel(ctx) // the client's own limit is a lease
 	return interruptible.Call(ctx, func() (*pglock.Lock, error) {

@@ -78,7 +78,7 @@ func (x *table) lock(t testing.TB, name string) instrument.Acquirer {
 }
 
 // tryLock is for a virtual clock: the test ends when what its tries have won
-// too late is given back.
+// too late is released.
 func (x *table) tryLock(t testing.TB, name string) instrument.Acquirer {
 	lock := pglocklead.NewTryLock(x.client(t), name, lease)
 	t.Cleanup(func() { time.Sleep(lease) }) // before the database is closed
@@ -217,7 +217,7 @@ func (x *table) serve(ctx context.Context, do func() int64) (int64, error) {
 		return n, nil
 	}
 	answers := make(chan int64, 1)
-	go func() { // it is done, whoever waits for the answer
+	go func() { // it is executed even if the caller has left
 		time.Sleep(late / 2)
 		x.mu.Lock()
 		n := do()

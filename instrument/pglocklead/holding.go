@@ -81,7 +81,7 @@ func (h *holding) readRecord(ctx context.Context) error {
 // Withdraw gives back what no term holds.
 func (h *holding) Withdraw(ctx context.Context) { withdraw(ctx, h.l.client, h.lock) }
 
-// Release gives the lock back, and asks once more when the server is there and
+// Release releases the lock, and asks once more when the server is there and
 // has not answered.
 func (h *holding) Release(ctx context.Context) error {
 	err := h.l.client.ReleaseContext(ctx, h.lock)

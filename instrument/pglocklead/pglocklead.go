@@ -15,7 +15,7 @@ import (
 )
 
 // NewLock waits for its turn until its context ends. The client looks again
-// once per lease, so a lock that was given back may stay free for that long.
+// once per lease, so a lock that was released may stay free for that long.
 //
 // lease is the length that the client was made with, by
 // pglock.WithLeaseDuration; Acquire fails when it is another. The client should

@@ -24,7 +24,7 @@ type attempt struct {
 }
 
 // newAttempt makes a mutex whose value is known beforehand, so that the lock
-// can be given back although no caller learned that it was won.
+// can be released although no caller learned that it was won.
 func newAttempt(rs *redsync.Redsync, name string, expiry time.Duration, opts []redsync.Option) *attempt {
 	value := rand.Text()
 	generated := redsync.WithGenValueFunc(func() (string, error) { return value, nil })
@@ -67,7 +67,7 @@ func (a *attempt) lock(ctx context.Context, lock func(*redsync.Mutex, context.Co
 	return h, nil
 }
 
-// failed has what the attempt may have won given back. redsync does so by
+// failed has what the attempt may have won released. redsync does so by
 // itself, but under a context that has ended it sends nothing.
 func (a *attempt) failed(ctx context.Context, err error) {
 	if a.giveBack != nil && (ctx.Err() != nil || is[*redsync.RedisError](err)) {

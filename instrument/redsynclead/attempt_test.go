@@ -353,7 +353,7 @@ func TestTheCallerCancelsInTheInstantOfWinning(t *testing.T) {
 			defer cancel()
 			time.AfterFunc(once, cancel)
 			term, err := m.Election(expect.Lock).Acquire(ctx, k.elector(all.redsync(), key, patient...))
-			if err != nil { // the answer counts, or the lock is given back
+			if err != nil { // the answer counts, or the lock is released
 				expect.Whole(t, m, "after the attempt", expect.Fresh(t).With(expect.NotAcquired("canceled", once)))
 				time.Sleep(2 * s)
 			} else {

@@ -10,7 +10,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/internal/keeper"
 )
 
-// errOver: the lock was given back, or the mutex has won another since.
+// errOver: the lock was released, or the mutex has won another since.
 var errOver = fmt.Errorf("leaderscope: redsynclead: the lock is no longer held: %w", instrument.ErrSessionLost)
 
 func (h *holding) lease(autoRenew bool) instrument.Lease {

@@ -63,7 +63,7 @@ func (m *mutex) hold(granted time.Duration) *holding {
 }
 
 // read keeps the end that redsync has computed, which is right after a success
-// only: it stays when the lock is given back.
+// only: it stays when the lock is released.
 func (h *holding) read() {
 	end := h.Until()
 	h.end.Store(&end)

@@ -24,7 +24,7 @@ func suites(lockers func(testing.TB) rueidislock.Locker) map[string]electtest.Su
 func TestConformance(t *testing.T) {
 	l := newLocker()
 	for name, suite := range suites(func(t testing.TB) rueidislock.Locker {
-		t.Cleanup(func() { time.Sleep(time.Minute) }) // of the virtual clock, for what is given back in the background
+		t.Cleanup(func() { time.Sleep(time.Minute) }) // of the virtual clock, for what is released in the background
 		return l
 	}) {
 		suite.VirtualTime = true

@@ -14,7 +14,7 @@ var errLost = fmt.Errorf("leaderscope: rueidislocklead: the lock was lost before
 
 // holding is a lock that was won.
 type holding struct {
-	held   context.Context // ends when the lock is lost, and when it is given back
+	held   context.Context // ends when the lock is lost, and when it is released
 	unlock context.CancelFunc
 
 	once sync.Once
@@ -25,7 +25,7 @@ func (h *holding) lease() instrument.Lease {
 	return instrument.NewLease(h.release, instrument.LostOn(h.held.Done()), instrument.RenewalsHidden())
 }
 
-// release gives the lock back. The library waits until the key is deleted, or
+// release releases the lock. The library waits until the key is deleted, or
 // its validity over, and takes no context.
 func (h *holding) release(ctx context.Context) error {
 	if ctx == nil {

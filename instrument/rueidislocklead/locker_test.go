@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const (
 	s   = time.Second
 	way = 20 * time.Millisecond // of a request to the server, and of its answer
-	// validity is for how long the library tries to give a lock back.
+	// validity is for how long the library tries to release a lock.
 	validity = 5 * s
 )
 

@@ -86,13 +86,13 @@ func (e *elector) Acquire(ctx context.Context) (instrument.Lease, error) {
 			err = ctx.Err() // the caller's own, a deadline perhaps
 		}
 		return nil, err
-	case !unbind(): // the caller gave up while the lock was won; the library gives it back
+	case !unbind(): // the caller gave up while the lock was won; the library releases it
 		return nil, ctx.Err()
 	}
 	return h.lease(), nil
 }
 
-// take takes the lock. The library gives it back when life ends.
+// take takes the lock. The library releases it when life ends.
 func (e *elector) take(life context.Context) (*holding, error) {
 	held, unlock, err := e.lock(e.locker, life, e.name)
 	if err != nil { // beside it may be a context, and nothing that is held

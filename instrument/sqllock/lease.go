@@ -64,7 +64,7 @@ func (l *lease) giveBack(ctx context.Context) error {
 	return err
 }
 
-// takeTurn waits for the session, to give it back. When ctx ends before, the
+// takeTurn waits for the session, to release it. When ctx ends before, the
 // session is dropped.
 func (l *lease) takeTurn(ctx context.Context) error {
 	select {
@@ -98,7 +98,7 @@ func (l *lease) dropInTurn() {
 	}()
 }
 
-// give gives the lock back. A driver may report how a connection broke first,
+// give releases the lock. A driver may report how a connection broke first,
 // and that it is broken only when it is asked again.
 func (s *session) give(ctx context.Context) error {
 	answer, err := s.ask(ctx, s.lock.kind.give)

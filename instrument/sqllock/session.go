@@ -101,7 +101,7 @@ func (s *session) query(ctx context.Context, text string, args ...any) (int64, e
 	}
 }
 
-// discard closes the connection instead of giving it back to the pool. It does
+// discard closes the connection instead of returning it to the pool. It does
 // not wait for a driver that still hangs in a query.
 func (s *session) discard() {
 	if s.abandoned == nil {

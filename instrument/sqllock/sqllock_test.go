@@ -244,7 +244,7 @@ func TestAttempts(t *testing.T) {
 		name   string
 		lock   sqllock.Lock
 		before func(db *database)
-		within time.Duration // of the caller; 0 is for ever
+		within time.Duration // of the caller; 0 is forever
 		reason string
 		waited time.Duration
 		err    error
@@ -347,7 +347,7 @@ func inTurn(db *database) func(*backend) *backend {
 func TestReleases(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		// release gives the lock back, 2 s after a check was asked.
+		// release releases the lock, 2 s after a check was asked.
 		release func(t *testing.T, db *database, term *instrument.Term) error
 		err     error
 		want    electtest.Series

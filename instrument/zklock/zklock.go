@@ -120,7 +120,7 @@ func (e *elector) attempt(ctx context.Context, election *instrument.Election) (i
 	}), nil
 }
 
-// released makes the call that gives a lock back. When ctx ends before it
+// released makes the call that releases a lock. When ctx ends before it
 // returns, it continues by itself, and unanswered is called.
 func released(ctx context.Context, giveBack func() error, unanswered func()) error {
 	_, err, returned := detached(orBackground(ctx), func() (struct{}, error) { return struct{}{}, giveBack() }, func(struct{}) {})

@@ -50,7 +50,7 @@ func ours(c alerts.Config) ([]rule, error) {
 }
 
 // rulesFrom reads the alerting rules of a Prometheus rules file, to be judged in
-// place of ours. Several of one name and severity are told apart by the label
+// place of ours. Several of one name and severity are distinguished by the label
 // candidate.
 func rulesFrom(file string) ([]rule, error) {
 	groups, errs := rulefmt.ParseFile(file, false, model.LegacyValidation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))

@@ -86,7 +86,7 @@ func TestAReadingThatCannotBeTrueIsFound(t *testing.T) {
 	}
 }
 
-// run is a replica: it leads when it can, answers scrapes, gives the lock back
+// run is a replica: it leads when it can, answers scrapes, releases the lock
 // at SIGTERM and prints what it would export then. It goes with the test.
 func (o order) run() error {
 	e, err := find(o.Elector)

@@ -69,7 +69,7 @@ func (e elector) partings(outage string) []electtest.Series {
 }
 
 // stoppedIn stops a leader gracefully that cannot reach its server. It ends
-// within the time of a release, says that the lock was not given back, and the
+// within the time of a release, says that the lock was not released, and the
 // next one leads when the server has freed it.
 func (c *cluster) stoppedIn(o outage) func(*testing.T) {
 	return func(t *testing.T) {

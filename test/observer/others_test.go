@@ -198,7 +198,7 @@ func (l *lockable) shows(t *testing.T, what string, held float64, by string) map
 	return got
 }
 
-// Taken, given back, taken by another who dies, and a server that goes away.
+// Taken, released, taken by another who dies, and a server that goes away.
 func TestEachBackendShowsWhoHoldsALock(t *testing.T) {
 	for name, make := range others {
 		t.Run(name, func(t *testing.T) {

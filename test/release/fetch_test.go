@@ -175,7 +175,7 @@ func raised(t *testing.T, before, after string) map[string]string {
 	was, is := read(before), read(after)
 	changed := map[string]string{}
 	for path, version := range was {
-		if is[path] != version && is[path] != "" { // one that is not needed any more is no harm
+		if is[path] != version && is[path] != "" { // one that is no longer needed is no harm
 			changed[path] = version + " -> " + is[path]
 		}
 	}

@@ -1,7 +1,7 @@
 // Package sqlfence is the store's side of fencing in a database. One statement
 // inside the writing transaction compares the token with the highest token that
 // the database has seen, and stores the higher one. The comparison commits or
-// rolls back together with the write, so it is valid for all processes that
+// rolls back together with the write. It is valid for all processes that
 // check, and across their restarts.
 //
 //	guard := sqlfence.New(m.Election("ledger", instrument.WatchOnly()), sqlfence.Postgres, "ledger")

@@ -18,7 +18,7 @@ type Lock interface {
 	Beat(ctx context.Context) (sent time.Time, err error)
 	// Ends is as in Keeper. The heartbeat may still be under way.
 	Ends(err error) (cause error)
-	// Release gives the lock back for the holder.
+	// Release releases the lock for the holder.
 	Release(ctx context.Context) error
 	// Withdraw gives back a lock that no term holds, also when ctx has ended.
 	Withdraw(ctx context.Context)
@@ -161,7 +161,7 @@ func (h *holding) abandon(ctx context.Context) {
 	h.Withdraw(ctx)
 }
 
-// release gives the lock back, once no heartbeat is under way.
+// release releases the lock, once no heartbeat is under way.
 func (h *holding) release(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()

@@ -71,7 +71,7 @@ func (r *record) giveBack(how string) {
 	})
 }
 
-// compare compares when heartbeats were sent, and how the lock was given back.
+// compare compares when heartbeats were sent, and how the lock was released.
 func (r *record) compare(t *testing.T, sent []time.Duration, given string) {
 	t.Helper()
 	r.mu.Lock()

@@ -166,13 +166,13 @@ func (s *State) extend(t *Term, r Renewal) {
 type Loss uint8
 
 const (
-	// Gone: the backend has shown that the lock is not ours any more.
+	// Gone: the backend has shown that the lock is no longer ours.
 	Gone Loss = iota
 	// Reported: the library says that the lock is lost, and not why.
 	Reported
 	// GaveUp: the elector stopped trying to renew.
 	GaveUp
-	// Stopped: the elector was stopped without giving the lock back.
+	// Stopped: the elector was stopped without releasing the lock.
 	Stopped
 	// StoppedAndGone: the elector was stopped, and the lock is gone with it.
 	StoppedAndGone
@@ -261,7 +261,7 @@ func (s *State) Released(t *Term, first bool, now Instant, result catalog.Releas
 	return true
 }
 
-// uncover notes that a release which came after the end gave the lock back
+// uncover notes that a release which came after the end released the lock
 // before its lease has ended: another replica may lead from now on.
 func (s *State) uncover(t *Term, now Instant, result catalog.ReleaseResult) {
 	if !t.covered || result == catalog.ReleaseError {

@@ -42,7 +42,7 @@ func (s *State) Steady(o Seen) {
 	end := s.End(t)
 	if o.End == 0 {
 		if o.Endless || end != 0 && o.Now >= end {
-			t.end = 0 // it is led past its end: that is not known any more
+			t.end = 0 // it is led past its end: that is no longer known
 		}
 		return
 	}

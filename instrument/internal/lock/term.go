@@ -142,7 +142,7 @@ func (s *State) Active(t *Term, now Instant) bool {
 	return !t.ended && t.Stopped() == 0 && !s.pastEnd(t, now)
 }
 
-// isKept reports whether a win is kept until it is lost or given back: then a
+// isKept reports whether a win is kept until it is lost or released: then a
 // lease that has ended is an overrun, and not the end of the term.
 func (s *State) isKept() bool { return s.Params.Hold && !s.Params.KeepUntilExpiry }
 

@@ -89,7 +89,7 @@ func (t *Totals) Ended() [catalog.EndCauses]uint64 {
 	return all
 }
 
-// Releases are the calls that gave the lock back, by result.
+// Releases are the calls that released the lock, by result.
 func (t *Totals) Releases() [catalog.ReleaseResults]uint64 {
 	all := t.seen().releases
 	all[catalog.ReleaseOK] += t.returned

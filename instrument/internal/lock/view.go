@@ -29,7 +29,7 @@ type Look struct {
 	// as; empty where the backend does not tell.
 	Holder uint64
 	Label  string
-	// Token tells terms apart if Counted.
+	// Token distinguishes terms if Counted.
 	Token   uint64
 	Counted bool
 	// End and Length are those of the recorded lease; 0 unknown. A holder whose
@@ -48,7 +48,7 @@ type view struct {
 	last    Look // the latest that saw something; its Standing is Unseen before
 	term    viewed
 	watched bool // this process looks
-	blind   bool // what was seen last is not believed any more
+	blind   bool // what was seen last is no longer believed
 
 	began   Instant // when the vacancy began; 0 where that was not seen
 	settled Instant // up to when the vacancy is counted

@@ -29,7 +29,7 @@ type Label struct {
 	said      atomic.Uint32         // notices that were given, a bit each
 }
 
-// folded is what locks leave that are not joined any more.
+// folded is what locks leave that are no longer joined.
 type folded struct {
 	facts lock.Facts
 	base  Summary

@@ -14,7 +14,7 @@ type table struct {
 // slot is a name and its lock. Once a name is in a slot it stays there; the
 // lock is nil after it was removed.
 //
-// Half of the digest tells names apart here: of a hundred thousand locks, any
+// Half of the digest distinguishes names here: of a hundred thousand locks, any
 // other name is taken for one of them with a probability of 1e-14.
 type slot struct {
 	first atomic.Uint64 // of the digest; 0 in an empty slot

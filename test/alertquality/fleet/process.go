@@ -277,7 +277,7 @@ func (p *process) end() {
 	p.term, p.naive = nil, 0
 }
 
-// release gives the lock back.
+// release releases the lock.
 func (p *process) release() {
 	_ = p.term.Release(context.Background())
 	if b := p.backend(); p.reaches(b) {
