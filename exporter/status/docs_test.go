@@ -98,10 +98,10 @@ func keysOf(v any) (keys []string) {
 func TestTheDocumentGivesTheNumbersOfTheCode(t *testing.T) {
 	text := docs(t)
 	for _, want := range []string{
-		fmt.Sprintf("| `WithTerms(n)` | %d | how many ended terms are kept of each label, 1 to %d.", DefaultTerms, MaxTerms),
+		fmt.Sprintf("| `WithTerms(n)` | %d | number of ended terms that are kept for each label, 1 to %d.", DefaultTerms, MaxTerms),
 		fmt.Sprintf("| `WithRefresh(d)` | %.0f s |", DefaultRefresh.Seconds()),
 		fmt.Sprintf("an answer has at most %d locks", PageSize),
-		fmt.Sprintf("how often the page loads itself again, 0 to %d;", maxRefresh),
+		fmt.Sprintf("interval at which the page reloads, 0 to %d;", maxRefresh),
 		fmt.Sprintf("the earliest lease end first, at most %d:", MaxOpenTerms),
 		fmt.Sprintf("| `schema` | %d |", schemaVersion),
 	} {
