@@ -44,7 +44,7 @@ var (
 		help: "Age of the oldest attempt in flight; 0 when there is none.", present: always, group: GroupWaiting, stability: Experimental}
 	AcquireDuration = &Metric{name: "leader_acquire_duration_seconds", otel: "leader.acquire.duration", kind: Histogram, unit: "s", perLock: true,
 		bounds: waitBounds,
-		help:   "Waiting time of finished attempts with any outcome.", present: observed, group: GroupWaiting}
+		help:   "Waiting time of finished attempts, whatever their outcome.", present: observed, group: GroupWaiting}
 	ExecutionDuration = &Metric{name: "leader_execution_duration_seconds", otel: "leader.execution.duration", kind: Histogram, unit: "s", perLock: true,
 		bounds: runBounds,
 		help:   "Duration of guarded bodies; of the term where it guarded none.", present: observed, group: GroupExecution}
@@ -64,16 +64,16 @@ var (
 		help:   "Lease renewals, by result.", present: "from construction, at 0, unless the library hides its renewals", group: GroupRenewal}
 	RenewalDuration = &Metric{name: "leader_renewal_duration_seconds", otel: "leader.renewal.duration", kind: Histogram, unit: "s", perLock: true,
 		bounds: renewalBounds,
-		help:   "Duration of lease renewals with any result.", present: observed, group: GroupRenewal}
+		help:   "Duration of lease renewals, whatever their result.", present: observed, group: GroupRenewal}
 	LeaseHeadroom = &Metric{name: "leader_lease_headroom_seconds", otel: "leader.lease.headroom", kind: Gauge, unit: "s", perLock: true,
-		help: "Lease end minus now, negative after the lease end; the lowest of the terms under this label.", present: endKnown + ", unless the lock is kept until its lease ends on purpose and no body runs", group: GroupLease}
+		help: "Lease end minus now, negative once it has passed; the least of the terms under this label.", present: endKnown + ", unless the lock is left to its lease on purpose and no body runs", group: GroupLease}
 	LeaseExpiry = &Metric{name: "leader_lease_expiry_timestamp_seconds", otel: "leader.lease.expiry.timestamp", kind: Gauge, unit: "s", perLock: true,
 		help: "Unix time of the lease end; the earliest of the terms under this label.", present: endKnown, group: GroupLease}
 	LeaseDuration = &Metric{name: "leader_lease_duration_seconds", otel: "leader.lease.duration", kind: Gauge, unit: "s", perLock: true,
-		help: "Length of the lease, as requested or granted.", present: leaseSeen, group: GroupLease}
+		help: "Length of the lease asked for or granted.", present: leaseSeen, group: GroupLease}
 	LeaseUsageRatio = &Metric{name: "leader_lease_usage_ratio", otel: "leader.lease.usage.ratio", kind: Histogram, unit: "1", perLock: true,
 		bounds: usageBounds,
-		help:   "Share of the lease that was used when it was renewed or released; above 1 the lease had expired.", present: observed, group: GroupLease}
+		help:   "Share of the lease gone when it was renewed or released; above 1 it had run out.", present: observed, group: GroupLease}
 	LeaseOverruns = &Metric{name: "leader_lease_overruns_total", otel: "leader.lease.overruns", kind: Counter, unit: "{overrun}", perLock: true,
 		help: "Terms that ran past the end of their lease.", present: leaseSeen, group: GroupLease}
 	LastAcquired = &Metric{name: "leader_last_acquired_timestamp_seconds", otel: "leader.last_acquired.timestamp", kind: Gauge, unit: "s", perLock: true,
@@ -101,37 +101,37 @@ var (
 		help:   "Always 1; the identity with which this process campaigns, redacted as leader_backend_holder_info is.", present: "while an elector campaigns whose identity is known, on a label of one lock", group: GroupBackend}
 	BackendHeld = &Metric{name: "leader_backend_held", otel: "leader.backend.held", kind: Gauge, perLock: true,
 		labels: []Label{backendLabel},
-		help:   "Locks under this label for which the backend names a live holder, in any process.", present: believed, group: GroupBackend}
+		help:   "Locks under this label for which the backend names a live holder, whichever process that is.", present: believed, group: GroupBackend}
 	BackendHolderInfo = &Metric{name: "leader_backend_holder_info", otel: "leader.backend.holder.info", kind: Gauge, perLock: true,
 		labels: []Label{backendLabel, holderLabel},
 		help:   "Always 1; the live holder that the backend names, redacted as lock names made at run time are.", present: believed + " and names a live holder, on a label of one lock", group: GroupBackend}
 	BackendLeaseExpiry = &Metric{name: "leader_backend_lease_expiry_timestamp_seconds", otel: "leader.backend.lease.expiry.timestamp", kind: Gauge, unit: "s", perLock: true,
 		labels: []Label{backendLabel},
-		help:   "Unix time of the lease end that the backend has recorded, also after it has passed; the earliest of the locks under this label.", present: believed + " and includes it", group: GroupBackend}
+		help:   "Unix time at which the lease ends that the backend has recorded, also once it has passed; the earliest of the locks under this label.", present: believed + " and tells it", group: GroupBackend}
 	BackendLeaseDuration = &Metric{name: "leader_backend_lease_duration_seconds", otel: "leader.backend.lease.duration", kind: Gauge, unit: "s", perLock: true,
 		labels: []Label{backendLabel},
-		help:   "Length of the lease that the backend has recorded.", present: believed + " and includes it", group: GroupBackend}
+		help:   "Length of the lease that the backend has recorded.", present: believed + " and tells it", group: GroupBackend}
 	BackendTerms = &Metric{name: "leader_backend_terms_total", otel: "leader.backend.terms", kind: Counter, unit: "{term}", perLock: true,
 		labels: []Label{backendLabel},
-		help:   "Terms of any process that began while the backend was watched; a term that existed at the first poll is not counted.", present: watched, group: GroupBackend}
+		help:   "Terms that began while the backend was watched, of whichever process; one that was found at the first look is not counted.", present: watched, group: GroupBackend}
 	BackendVacant = &Metric{name: "leader_backend_vacant_seconds_total", otel: "leader.backend.vacant", kind: Counter, unit: "s", perLock: true,
 		labels: []Label{backendLabel},
-		help:   "Time during which the backend named no live holder. Time during which the backend could not be read is not counted.", present: watched, group: GroupBackend}
+		help:   "Time for which the backend named no live holder. Time for which it could not be asked is not counted.", present: watched, group: GroupBackend}
 	BackendHandover = &Metric{name: "leader_backend_handover_seconds", otel: "leader.backend.handover", kind: Histogram, unit: "s", perLock: true,
 		labels: []Label{backendLabel}, bounds: gapBounds,
 		help: "Time without a live holder before each term; 0 where one holder followed another at once. Gaps whose beginning was not seen are left out.", present: observed, group: GroupBackend}
 	BackendToken = &Metric{name: "leader_backend_token", otel: "leader.backend.token", kind: Gauge, perLock: true,
 		labels: []Label{backendLabel},
-		help:   "The number by which the backend counts terms, such as transitions or a revision; exact up to 2^53.", present: believed + " and counts terms, on a label of one lock", group: GroupBackend, stability: Experimental}
+		help:   "What the backend counts terms by, such as transitions or a revision; exact up to 2^53.", present: believed + " and counts terms, on a label of one lock", group: GroupBackend, stability: Experimental}
 	BackendLastEvent = &Metric{name: "leader_backend_last_event_timestamp_seconds", otel: "leader.backend.last_event.timestamp", kind: Gauge, unit: "s", perLock: true,
 		labels: []Label{backendLabel},
-		help:   "Unix time of the last information from the backend about the lock.", present: "while the backend is watched, from its first answer", group: GroupBackend}
+		help:   "Unix time at which the backend last said something of the lock.", present: "while the backend is watched, from its first answer", group: GroupBackend}
 	BackendUp = &Metric{name: "leader_backend_up", otel: "leader.backend.up", kind: Gauge,
 		labels: []Label{backendLabel},
-		help:   "1 while the view of every watched lock is valid, 0 while the backend cannot be read.", present: "while the backend is watched", group: GroupBackend}
+		help:   "1 while what the backend said of every lock that is watched can be believed, 0 while it cannot be asked.", present: "while the backend is watched", group: GroupBackend}
 	BackendPollInterval = &Metric{name: "leader_backend_poll_interval_seconds", otel: "leader.backend.poll_interval", kind: Gauge, unit: "s",
 		labels: []Label{backendLabel},
-		help:   "Poll interval of a backend that sends no events; changes between two polls are missed.", present: "while the backend is polled", group: GroupBackend, stability: Experimental}
+		help:   "Time between two looks at a backend that tells no events: changes that lie between two looks are not seen.", present: "while the backend is watched by looks", group: GroupBackend, stability: Experimental}
 	RedactionInfo = &Metric{name: "leader_redaction_info", otel: "leader.redaction.info", kind: Gauge,
 		labels: []Label{policyLabel, keyIDLabel, keyCheckLabel},
 		help:   "Always 1; how lock names become labels. Replicas must agree.", present: "from construction", group: GroupRedaction}
