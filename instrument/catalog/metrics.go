@@ -44,101 +44,101 @@ var (
 		help: "Age of the oldest attempt in flight; 0 when there is none.", present: always, group: GroupWaiting, stability: Experimental}
 	AcquireDuration = &Metric{name: "leader_acquire_duration_seconds", otel: "leader.acquire.duration", kind: Histogram, unit: "s", perLock: true,
 		bounds: waitBounds,
-		help:   "Waiting time of finished attempts, whatever their outcome.", present: observed, group: GroupWaiting}
+		help:   "Waiting time of finished attempts, with any outcome.", present: observed, group: GroupWaiting}
 	ExecutionDuration = &Metric{name: "leader_execution_duration_seconds", otel: "leader.execution.duration", kind: Histogram, unit: "s", perLock: true,
 		bounds: runBounds,
-		help:   "Duration of guarded bodies; of the term where it guarded none.", present: observed, group: GroupExecution}
+		help:   "Duration of guarded bodies, or of the term if it had none.", present: observed, group: GroupExecution}
 	ExecutionFailures = &Metric{name: "leader_execution_failures_total", otel: "leader.execution.failures", kind: Counter, unit: "{run}", perLock: true,
 		labels: []Label{failureLabel},
 		help:   "Guarded bodies that failed, by cause.", present: always, group: GroupExecution}
 	WorkAfterLoss = &Metric{name: "leader_work_after_loss_seconds_total", otel: "leader.work_after_loss", kind: Counter, unit: "s", perLock: true,
-		help: "Time that guarded bodies ran after another replica may lead: after the end of the lease where it is known, else after the loss.", present: always, group: GroupExecution}
+		help: "Time that guarded bodies ran after the moment from which another replica may lead: the lease end if it is known, otherwise the loss.", present: always, group: GroupExecution}
 	TermsEnded = &Metric{name: "leader_terms_ended_total", otel: "leader.terms.ended", kind: Counter, unit: "{term}", perLock: true,
 		labels: []Label{endLabel},
 		help:   "Terms ended, by cause.", present: always, group: GroupCore}
 	Releases = &Metric{name: "leader_releases_total", otel: "leader.releases", kind: Counter, unit: "{release}", perLock: true,
 		labels: []Label{releaseLabel},
-		help:   "Calls that gave the lock back, by result.", present: always, group: GroupCore}
+		help:   "Calls that released the lock, by result.", present: always, group: GroupCore}
 	Renewals = &Metric{name: "leader_renewals_total", otel: "leader.renewals", kind: Counter, unit: "{renewal}", perLock: true,
 		labels: []Label{renewalLabel},
 		help:   "Lease renewals, by result.", present: "from construction, at 0, unless the library hides its renewals", group: GroupRenewal}
 	RenewalDuration = &Metric{name: "leader_renewal_duration_seconds", otel: "leader.renewal.duration", kind: Histogram, unit: "s", perLock: true,
 		bounds: renewalBounds,
-		help:   "Duration of lease renewals, whatever their result.", present: observed, group: GroupRenewal}
+		help:   "Duration of lease renewals, with any result.", present: observed, group: GroupRenewal}
 	LeaseHeadroom = &Metric{name: "leader_lease_headroom_seconds", otel: "leader.lease.headroom", kind: Gauge, unit: "s", perLock: true,
-		help: "Lease end minus now, negative once it has passed; the least of the terms under this label.", present: endKnown + ", unless the lock is left to its lease on purpose and no body runs", group: GroupLease}
+		help: "Lease end minus now, negative after the lease end; the minimum of the terms under this label.", present: endKnown + ", unless the lock is left to its lease on purpose and no body runs", group: GroupLease}
 	LeaseExpiry = &Metric{name: "leader_lease_expiry_timestamp_seconds", otel: "leader.lease.expiry.timestamp", kind: Gauge, unit: "s", perLock: true,
 		help: "Unix time of the lease end; the earliest of the terms under this label.", present: endKnown, group: GroupLease}
 	LeaseDuration = &Metric{name: "leader_lease_duration_seconds", otel: "leader.lease.duration", kind: Gauge, unit: "s", perLock: true,
-		help: "Length of the lease asked for or granted.", present: leaseSeen, group: GroupLease}
+		help: "Requested or granted length of the lease.", present: leaseSeen, group: GroupLease}
 	LeaseUsageRatio = &Metric{name: "leader_lease_usage_ratio", otel: "leader.lease.usage.ratio", kind: Histogram, unit: "1", perLock: true,
 		bounds: usageBounds,
-		help:   "Share of the lease gone when it was renewed or released; above 1 it had run out.", present: observed, group: GroupLease}
+		help:   "Share of the lease that was used when it was renewed or released; above 1 the lease had expired.", present: observed, group: GroupLease}
 	LeaseOverruns = &Metric{name: "leader_lease_overruns_total", otel: "leader.lease.overruns", kind: Counter, unit: "{overrun}", perLock: true,
 		help: "Terms that ran past the end of their lease.", present: leaseSeen, group: GroupLease}
 	LastAcquired = &Metric{name: "leader_last_acquired_timestamp_seconds", otel: "leader.last_acquired.timestamp", kind: Gauge, unit: "s", perLock: true,
 		help: "Unix time of the last term gained.", present: "after the first term", group: GroupCore}
 	LastEnded = &Metric{name: "leader_last_ended_timestamp_seconds", otel: "leader.last_ended.timestamp", kind: Gauge, unit: "s", perLock: true,
-		help: "Unix time at which the last term ended: its release, its loss or the end of its lease, whichever came first.", present: "after the first term has ended", group: GroupCore}
+		help: "Unix time at which the last term ended: the earliest of its release, its loss and the end of its lease.", present: "after the first term has ended", group: GroupCore}
 	ExpectedInterval = &Metric{name: "leader_expected_interval_seconds", otel: "leader.expected_interval", kind: Gauge, unit: "s", perLock: true,
 		help: "Declared time between acquisitions.", present: "when declared", group: GroupCore}
 	MaxLeaders = &Metric{name: "leader_max_leaders", otel: "leader.max_leaders", kind: Gauge, unit: "{leader}", perLock: true,
-		help: "Leaders that the elector allows at once.", present: "from construction", group: GroupCore}
+		help: "Leaders that the elector allows at the same time.", present: "from construction", group: GroupCore}
 	FencingToken = &Metric{name: "leader_fencing_token", otel: "leader.fencing_token", kind: Gauge, perLock: true,
 		help: "Fencing token of the last term; exact up to 2^53.", present: "after the first term of an elector that has a monotonic token", group: GroupFencing, stability: Experimental}
 	FencingTokenRegressions = &Metric{name: "leader_fencing_token_regressions_total", otel: "leader.fencing_token.regressions", kind: Counter, unit: "{regression}", perLock: true,
 		help: "Terms whose fencing token was lower than an earlier one.", present: "after the first term of an elector that has a monotonic token", group: GroupFencing}
 	FencingChecks = &Metric{name: "leader_fencing_checks_total", otel: "leader.fencing.checks", kind: Counter, unit: "{check}", perLock: true,
 		labels: []Label{fencingLabel},
-		help:   "Writes that a store's guard checked, by what it found: a token to admit, a stale one, or none.", present: guarded + ", at 0", group: GroupFencing}
+		help:   "Writes that a store's guard checked, by result: admitted token, stale token, or missing token.", present: guarded + ", at 0", group: GroupFencing}
 	FencingHighestToken = &Metric{name: "leader_fencing_highest_token", otel: "leader.fencing.highest_token", kind: Gauge, perLock: true,
 		help: "Highest fencing token that the store's guards have seen; exact up to 2^53.", present: guarded + ", from the first token, on a label of one lock", group: GroupFencing, stability: Experimental}
 	ElectorInfo = &Metric{name: "leader_elector_info", otel: "leader.elector.info", kind: Gauge, perLock: true,
 		labels: []Label{modeLabel, backendLabel, familyLabel},
-		help:   "Always 1; how the lock is used, on which backend, and the family of its name.", present: "from construction", group: GroupCore}
+		help:   "Always 1; the mode of the lock, its backend, and the family of its name.", present: "from construction", group: GroupCore}
 	IdentityInfo = &Metric{name: "leader_identity_info", otel: "leader.identity.info", kind: Gauge, perLock: true,
 		labels: []Label{holderLabel},
-		help:   "Always 1; the identity with which this process campaigns, redacted as leader_backend_holder_info is.", present: "while an elector campaigns whose identity is known, on a label of one lock", group: GroupBackend}
+		help:   "Always 1; the identity with which this process campaigns, redacted like leader_backend_holder_info.", present: "while an elector campaigns whose identity is known, on a label of one lock", group: GroupBackend}
 	BackendHeld = &Metric{name: "leader_backend_held", otel: "leader.backend.held", kind: Gauge, perLock: true,
 		labels: []Label{backendLabel},
-		help:   "Locks under this label for which the backend names a live holder, whichever process that is.", present: believed, group: GroupBackend}
+		help:   "Locks under this label for which the backend names a live holder, in any process.", present: believed, group: GroupBackend}
 	BackendHolderInfo = &Metric{name: "leader_backend_holder_info", otel: "leader.backend.holder.info", kind: Gauge, perLock: true,
 		labels: []Label{backendLabel, holderLabel},
-		help:   "Always 1; the live holder that the backend names, redacted as lock names made at run time are.", present: believed + " and names a live holder, on a label of one lock", group: GroupBackend}
+		help:   "Always 1; the live holder that the backend names, redacted like lock names made at run time.", present: believed + " and names a live holder, on a label of one lock", group: GroupBackend}
 	BackendLeaseExpiry = &Metric{name: "leader_backend_lease_expiry_timestamp_seconds", otel: "leader.backend.lease.expiry.timestamp", kind: Gauge, unit: "s", perLock: true,
 		labels: []Label{backendLabel},
-		help:   "Unix time at which the lease ends that the backend has recorded, also once it has passed; the earliest of the locks under this label.", present: believed + " and tells it", group: GroupBackend}
+		help:   "Unix time of the lease end that the backend has recorded, also after it has passed; the earliest of the locks under this label.", present: believed + " and tells it", group: GroupBackend}
 	BackendLeaseDuration = &Metric{name: "leader_backend_lease_duration_seconds", otel: "leader.backend.lease.duration", kind: Gauge, unit: "s", perLock: true,
 		labels: []Label{backendLabel},
 		help:   "Length of the lease that the backend has recorded.", present: believed + " and tells it", group: GroupBackend}
 	BackendTerms = &Metric{name: "leader_backend_terms_total", otel: "leader.backend.terms", kind: Counter, unit: "{term}", perLock: true,
 		labels: []Label{backendLabel},
-		help:   "Terms that began while the backend was watched, of whichever process; one that was found at the first look is not counted.", present: watched, group: GroupBackend}
+		help:   "Terms that began while the backend was watched, of any process; a term that the first reading found is not counted.", present: watched, group: GroupBackend}
 	BackendVacant = &Metric{name: "leader_backend_vacant_seconds_total", otel: "leader.backend.vacant", kind: Counter, unit: "s", perLock: true,
 		labels: []Label{backendLabel},
-		help:   "Time for which the backend named no live holder. Time for which it could not be asked is not counted.", present: watched, group: GroupBackend}
+		help:   "Time during which the backend named no live holder. Time during which it did not answer is not counted.", present: watched, group: GroupBackend}
 	BackendHandover = &Metric{name: "leader_backend_handover_seconds", otel: "leader.backend.handover", kind: Histogram, unit: "s", perLock: true,
 		labels: []Label{backendLabel}, bounds: gapBounds,
-		help: "Time without a live holder before each term; 0 where one holder followed another at once. Gaps whose beginning was not seen are left out.", present: observed, group: GroupBackend}
+		help: "Time without a live holder before each term; 0 if the next holder followed immediately. Gaps with an unobserved beginning are excluded.", present: observed, group: GroupBackend}
 	BackendToken = &Metric{name: "leader_backend_token", otel: "leader.backend.token", kind: Gauge, perLock: true,
 		labels: []Label{backendLabel},
-		help:   "What the backend counts terms by, such as transitions or a revision; exact up to 2^53.", present: believed + " and counts terms, on a label of one lock", group: GroupBackend, stability: Experimental}
+		help:   "Number by which the backend counts terms, such as transitions or a revision; exact up to 2^53.", present: believed + " and counts terms, on a label of one lock", group: GroupBackend, stability: Experimental}
 	BackendLastEvent = &Metric{name: "leader_backend_last_event_timestamp_seconds", otel: "leader.backend.last_event.timestamp", kind: Gauge, unit: "s", perLock: true,
 		labels: []Label{backendLabel},
-		help:   "Unix time at which the backend last said something of the lock.", present: "while the backend is watched, from its first answer", group: GroupBackend}
+		help:   "Unix time of the last report of the backend about the lock.", present: "while the backend is watched, from its first answer", group: GroupBackend}
 	BackendUp = &Metric{name: "leader_backend_up", otel: "leader.backend.up", kind: Gauge,
 		labels: []Label{backendLabel},
-		help:   "1 while what the backend said of every lock that is watched can be believed, 0 while it cannot be asked.", present: "while the backend is watched", group: GroupBackend}
+		help:   "1 while the last reading of every watched lock is valid, 0 while the backend does not answer.", present: "while the backend is watched", group: GroupBackend}
 	BackendPollInterval = &Metric{name: "leader_backend_poll_interval_seconds", otel: "leader.backend.poll_interval", kind: Gauge, unit: "s",
 		labels: []Label{backendLabel},
-		help:   "Time between two looks at a backend that tells no events: changes that lie between two looks are not seen.", present: "while the backend is watched by looks", group: GroupBackend, stability: Experimental}
+		help:   "Poll interval of a backend without events: changes between two polls are not detected.", present: "while the backend is polled", group: GroupBackend, stability: Experimental}
 	RedactionInfo = &Metric{name: "leader_redaction_info", otel: "leader.redaction.info", kind: Gauge,
 		labels: []Label{policyLabel, keyIDLabel, keyCheckLabel},
-		help:   "Always 1; how lock names become labels. Replicas must agree.", present: "from construction", group: GroupRedaction}
+		help:   "Always 1; the policy by which lock names become labels. All replicas must use the same.", present: "from construction", group: GroupRedaction}
 	RedactionOverflows = &Metric{name: "leader_redaction_overflows_total", otel: "leader.redaction.overflows", kind: Counter, unit: "{name}",
 		help: "Lock names folded into the overflow label.", present: always, group: GroupRedaction}
 	TelemetryFaults = &Metric{name: "leader_telemetry_faults_total", otel: "leader.telemetry.faults", kind: Counter, unit: "{fault}",
-		help: "Faults of telemetry that were kept from the elections: panics of redactors, loggers, clocks, classifiers and optional methods of leases, dropped log records, contradicting options.", present: always, group: GroupCore}
+		help: "Faults of telemetry that did not reach the elections: panics of redactors, loggers, clocks, classifiers and optional methods of leases, dropped log records, contradicting options.", present: always, group: GroupCore}
 )
 
 var all = []*Metric{
