@@ -45,12 +45,12 @@ type BackendView struct {
 	// belongs to the same term.
 	Token   uint64
 	Counted bool
-	// Expiry is the end of the recorded lease on this process's clock, zero
-	// where it is not known or there is none. A look after it that still shows
-	// the same end tells of a vacancy that began then; one that shows another
-	// end in the past, of a term that came and went between the looks. Without such a look
-	// nothing is concluded from an end that has passed, since a renewal may not
-	// have been seen yet.
+	// Expiry is the end of the recorded lease on this process's clock; zero if it
+	// is unknown or there is none. A later reading with the same end shows that the
+	// lock has been vacant since then. A reading with another end in the past shows
+	// a term that began and ended between two readings. Without such a reading an
+	// end that has passed proves nothing, since a renewal may not have been read
+	// yet.
 	Expiry time.Time
 	// Granted is the length of the recorded lease; zero if it is unknown.
 	Granted time.Duration

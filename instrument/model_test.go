@@ -16,7 +16,7 @@ import (
 	"github.com/leaderscope/leaderscope/redact"
 )
 
-// A model of the truth, who holds what until when, is driven beside the
+// A model of the truth, which process holds what until when, is driven beside the
 // middleware by random events of many locks: shared labels, group electors,
 // late and reordered answers. The model is moved tick by tick and looks at
 // each tick what holds; it must agree with every series at every instant.

@@ -249,7 +249,7 @@ func (t *Term) unsupported(can capability) {
 	t.e.lock.Blind(&t.state, now)
 }
 
-// renewed records a renewal and tells of the end if its error says that the
+// renewed records a renewal and reports the end if its error says that the
 // lock is gone.
 func (t *Term) renewed(ctx context.Context, r lock.Renewal, err error) {
 	r.Now = t.e.m.now()
@@ -295,7 +295,7 @@ func (t *Term) Sink() Sink {
 	return Sink{t}
 }
 
-// finish tells those who wait that the term has ended, and logs it.
+// finish notifies those who wait that the term has ended, and logs it.
 func (t *Term) finish(why error) {
 	t.notify(why)
 	t.stopWatching()

@@ -7,7 +7,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/internal/lock"
 )
 
-// waiters are those to be told of a term's end, and what else only some terms
+// waiters are those to be notified of a term's end, and what else only some terms
 // need.
 type waiters struct {
 	more lock.More
@@ -197,7 +197,7 @@ func (x *waiters) finish() (unwatch context.CancelFunc) {
 	return x.unwatch
 }
 
-// owner is told of a term that ended with its lease, under the mutex. Contexts
+// owner is notified of a term that ended with its lease, under the mutex. Contexts
 // and watchers do not end by that: when it is noticed depends on who looks, and
 // a late renewal may show that the lock was kept.
 type owner struct{ *Term }

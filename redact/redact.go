@@ -51,7 +51,7 @@ type Info struct {
 	Policy string
 	// KeyID names the key in use; empty without one.
 	KeyID string
-	// KeyCheck is the same for the same key and says nothing else about it;
+	// KeyCheck is the same for the same key and reveals nothing else about it;
 	// empty without a key.
 	KeyCheck string
 	// SecondaryID and SecondaryCheck are those of the secondary key; empty

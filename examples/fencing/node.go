@@ -40,7 +40,7 @@ type node struct {
 	before func(number int) // where the show suspends a node
 }
 
-// event is what a node tells of its writing.
+// event is what a node reports about its writing.
 type event struct {
 	Kind   string
 	Token  uint64

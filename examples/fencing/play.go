@@ -95,7 +95,7 @@ type actor struct {
 	told []event
 }
 
-// hear takes a line of the node: an event, or something for who watches.
+// hear takes a line of the node: an event, or something for the user.
 func (a *actor) hear(name, line string) {
 	var e event
 	if json.Unmarshal([]byte(line), &e) == nil {

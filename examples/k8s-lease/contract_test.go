@@ -18,8 +18,8 @@ import (
 )
 
 // binary is the kube-apiserver that the environment names, or the one that
-// scripts/integration-backends built. A test without one fails: to be left out
-// is for who runs the tests to say.
+// scripts/integration-backends built. A test without one fails: only the user who
+// runs the tests may exclude it.
 func binary(t *testing.T) string {
 	t.Helper()
 	if path := os.Getenv(binaryVariable); path != "" {

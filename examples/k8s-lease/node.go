@@ -48,7 +48,7 @@ type node struct {
 	work  sync.WaitGroup
 }
 
-// What a node tells of its work.
+// What a node reports about its work.
 const (
 	leads   = "leads"
 	stopped = "stopped leading"

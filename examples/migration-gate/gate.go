@@ -80,7 +80,7 @@ func (g *gate) attempt(ctx context.Context) (did, ran bool, err error) {
 	return did, ran, err
 }
 
-// inside looks again under the lock: who had it before may have done it.
+// inside looks again under the lock: the previous holder may have done it.
 func (g *gate) inside(ctx context.Context) (did bool, err error) {
 	if done, err := g.check(ctx, "under the lock"); done || err != nil {
 		return false, err

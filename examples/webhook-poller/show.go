@@ -155,7 +155,7 @@ func (d *director) add(ctx context.Context, path string) (key string, err error)
 	return key, err
 }
 
-// settled waits until nothing is PENDING any more.
+// settled waits until nothing is PENDING.
 func (d *director) settled(ctx context.Context) error {
 	return stage.Until(ctx, "all webhooks to be settled", func(ctx context.Context) (bool, error) {
 		var pending int

@@ -89,7 +89,7 @@ func closeIt(t *testing.T, e *otelmetric.Exporter) {
 	}
 }
 
-// ended checks that nothing is exported any more, but for the histograms that
+// ended checks that nothing is exported any longer, but for the histograms that
 // the SDK cannot forget.
 func ended(t *testing.T, r sdk.Reader) {
 	t.Helper()

@@ -90,7 +90,7 @@ func (c *Campaigner) Resign(ctx context.Context) error {
 
 // IsLeader calls the wrapped candidate; false ends the term.
 func (c *Campaigner) IsLeader() bool {
-	t := c.current() // of before the question: the answer says nothing of a later one
+	t := c.current() // of before the question: the answer says nothing about a later one
 	leads := c.next.IsLeader()
 	if !leads {
 		t.Sink().Lost(nil)

@@ -21,7 +21,7 @@ type borrowed struct {
 }
 
 // Format writes what it is for every verb, and keeps the name of the lock from
-// those who print it.
+// code that prints it.
 func (*borrowed) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "Consul lock") }
 
 func (b *borrowed) Acquire(ctx context.Context) (instrument.Lease, error) {

@@ -28,7 +28,7 @@ type call[T any] struct {
 	do func() (T, error)
 	// late takes the result when the caller has gone; nil: nothing does.
 	late func(T, error)
-	// done is called when nothing of the call runs any more; nil: no call.
+	// done is called when nothing of the call runs any longer; nil: no call.
 	done func()
 }
 

@@ -26,7 +26,7 @@ type fresh struct {
 }
 
 // Format writes what it is for every verb, and keeps the name of the lock from
-// those who print it.
+// code that prints it.
 func (*fresh) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "Consul lock") }
 
 func (f *fresh) Acquire(ctx context.Context) (instrument.Lease, error) {

@@ -27,7 +27,7 @@ type everywhere struct{ manager.RunnableFunc }
 
 func (everywhere) NeedLeaderElection() bool { return false }
 
-// warm has work to do before it leads, and says nothing of leader election.
+// warm has work to do before it leads, and says nothing about leader election.
 type warm struct {
 	manager.RunnableFunc
 	warmed *bool

@@ -32,7 +32,7 @@ type holding struct {
 // Beat sends one heartbeat, and another when the first one's answer was lost:
 // then it looks which of its two versions the record has. It is never cut
 // short: if it was written all the same, the library would not recognise the
-// record any more.
+// record any longer.
 func (h *holding) Beat(ctx context.Context) (sent time.Time, err error) {
 	ctx, cancel := h.l.detached(ctx)
 	defer cancel()

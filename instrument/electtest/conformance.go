@@ -50,7 +50,7 @@ type Suite struct {
 	GivenUpRenewalLoses bool
 	// Fenced says that leases carry a fencing token. Otherwise they carry none.
 	Fenced bool
-	// KeepsQuiet says that no signal tells of a loss: only the end of the lease
+	// KeepsQuiet says that no signal reports a loss: only the end of the lease
 	// or a refused renewal shows it.
 	KeepsQuiet bool
 	// ReleaseIgnoresLoss says that the release of a lock that was lost succeeds

@@ -62,7 +62,7 @@ func waitFor(ctx context.Context, freed <-chan struct{}, timeLeft time.Duration)
 	return nil
 }
 
-// Drop makes the server forget who holds the lock, as a restart without
+// Drop makes the server forget the holder of the lock, as a restart without
 // storage does.
 func (m *Memory) Drop(lock string) {
 	m.mu.Lock()

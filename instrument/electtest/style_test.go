@@ -199,7 +199,7 @@ func (e *client) acquire(ctx context.Context) (instrument.Lease, error) {
 	}
 }
 
-// answer is on its way. If no caller waits for it any more the lock is released.
+// answer is on its way. If no caller waits for it the lock is released.
 func (e *client) answer(ctx context.Context, l *memoryLease, sent time.Time) (instrument.Lease, error) {
 	h := &held{client: e, l: l, end: e.endFrom(sent), n: e.win()}
 	if err := travel(ctx); err != nil {

@@ -104,8 +104,8 @@ func (a answer) unpack() (instrument.Lease, error) {
 	return a.lease, a.err
 }
 
-// attempt hands over what came of one attempt. What its caller does not wait
-// for any more is released.
+// attempt passes the result of one attempt on. If its caller no longer waits, a
+// lock that it won is released.
 func (b *borrowed) attempt(ctx context.Context, finished func(), answers chan<- answer, gone <-chan struct{}) {
 	defer func() { <-b.turn }()
 	a := b.answer(ctx, finished)

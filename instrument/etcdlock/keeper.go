@@ -33,7 +33,7 @@ type keeper struct {
 	mu    sync.Mutex
 	end   time.Time
 	sink  instrument.Sink
-	cause error // why nothing is renewed any more; nil while it is
+	cause error // why nothing is renewed any longer; nil while it is
 }
 
 func newKeeper(c *clientv3.Client, asked time.Time, ttl time.Duration) *keeper {

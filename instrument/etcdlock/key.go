@@ -29,7 +29,7 @@ func holding(c *clientv3.Client, by candidate) heldKey {
 	return heldKey{client: c, key: by.key(), owner: by.owner(), revision: int64(by.token())}
 }
 
-// watch tells s when the key is deleted. The session says nothing of it, and
+// watch notifies s when the key is deleted. The session says nothing about it, and
 // others may hold the lock from then on.
 func (h heldKey) watch(ctx context.Context, s instrument.Sink) {
 	for h.there(ctx, s) && sleepUntil(ctx, time.Now().Add(watchAgainAfter)) {

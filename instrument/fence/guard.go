@@ -20,7 +20,7 @@ type Guard struct {
 	mu    sync.Mutex
 	turn  *turn         // the writes under the highest token; nil before the first
 	older int           // writes that run under tokens below the highest
-	clear chan struct{} // closed when there are none any more; nil without them
+	clear chan struct{} // closed when there are none any longer; nil without them
 }
 
 // turn is the writes of Do under one token.

@@ -44,7 +44,7 @@ type asked struct {
 	err    error
 }
 
-// Format keeps the name of the job from those who print it.
+// Format keeps the name of the job from code that prints it.
 func (a *asked) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "gocron lock") }
 
 func (a *asked) Acquire(ctx context.Context) (instrument.Lease, error) {

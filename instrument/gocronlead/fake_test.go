@@ -61,7 +61,7 @@ func (*broken) FencingToken() (uint64, bool) { panic("token") }
 func (*broken) Expiry() time.Time            { panic("expiry") }
 func (*broken) Lost() <-chan struct{}        { panic("lost") }
 
-// watched tells of a loss.
+// watched reports a loss.
 type watched struct {
 	held
 	lost chan struct{}

@@ -15,7 +15,7 @@ import (
 type lock struct {
 	term  *instrument.Term
 	run   *run
-	leave func() // says that the job does not run any more
+	leave func() // says that the job no longer runs
 	once  sync.Once
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/go-co-op/gocron/v2"
 )
 
-// listener is told of each run of a job. One that was skipped has begun and
+// listener is notified of each run of a job. One that was skipped has begun and
 // ended and was never running.
 type listener interface {
 	running(job gocron.Job)

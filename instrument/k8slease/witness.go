@@ -12,7 +12,7 @@ import (
 )
 
 // An elector reads the whole record at each retry, so every replica can tell
-// who leads: it is a witness, at the price of no request.
+// who leads: it is a witness without extra requests.
 
 // campaigning is what the lock is a witness for.
 type campaigning struct {
@@ -20,7 +20,7 @@ type campaigning struct {
 	lease time.Duration // the longest that a holder's record told
 
 	ctx   context.Context // of the attempts
-	stop  func() bool     // has the end of ctx end nothing any more
+	stop  func() bool     // has the end of ctx end nothing any longer
 	ended func()          // takes the identity back
 }
 

@@ -34,7 +34,7 @@ func known(as, holder string, token, terms float64) electtest.Series {
 	}
 }
 
-// blind is a view of which nothing can be believed any more.
+// blind is a view of which nothing can be believed any longer.
 func blind(v electtest.Series) electtest.Series {
 	kept := electtest.Series{}
 	for _, key := range []string{of(catalog.BackendTerms, "kubernetes"), of(catalog.BackendPollInterval, "kubernetes"), of(catalog.IdentityInfo, "b")} {

@@ -33,7 +33,7 @@ func TestTheLengthOfTheLeaseFollowsTheBucket(t *testing.T) {
 			bucket(t, js, c.after)
 			want := c.after
 			if want == 0 {
-				want = c.before // the last that was known; there is no end any more
+				want = c.before // the last that was known; there is no end any longer
 			}
 			if !becomes(t, func() bool {
 				end, known := term.Expiry()

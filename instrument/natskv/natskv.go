@@ -53,7 +53,7 @@ func newElector(s store, key, holder string, waits bool) *elector {
 }
 
 // Format writes what it is for every verb, and keeps the name of the lock from
-// those who print it.
+// code that prints it.
 func (*elector) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "NATS election") }
 
 // Classify names the reason of an error of Acquire, Renew or Release. A
@@ -152,7 +152,7 @@ func (e *elector) AcquireAsWitness(ctx context.Context, election *instrument.Ele
 }
 
 // create takes the key. Of two that find it deleted at once, the one that comes
-// late is told of the sequence: the key exists.
+// late is notified of the sequence: the key exists.
 func (e *elector) create(ctx context.Context, ttl time.Duration) (*keeper, error) {
 	value := []byte(e.holder + " " + rand.Text())
 	asked := time.Now()

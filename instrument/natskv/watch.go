@@ -88,7 +88,7 @@ func (k *keeper) closed(ctx context.Context, err error) error {
 	return nil
 }
 
-// judge says what an entry of the watch tells of the key. What is not newer
+// judge says what an entry of the watch means for the key. What is not newer
 // than the last update is the past.
 func (k *keeper) judge(entry jetstream.KeyValueEntry) error {
 	if entry == nil { // all that was there

@@ -45,7 +45,7 @@ type locker struct {
 }
 
 // Format writes what it is for every verb, and keeps the name of the lock from
-// those who print it.
+// code that prints it.
 func (*locker) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "pglock lock") }
 
 // Acquire takes the lock.

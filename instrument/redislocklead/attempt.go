@@ -44,7 +44,7 @@ func (a *attempt) ask(ctx context.Context) (*redislock.Lock, error) {
 	return lock, err
 }
 
-// late is given an answer that no caller waits for any more.
+// late is given an answer that no caller waits for.
 func (a *attempt) late(_ *redislock.Lock, err error) {
 	if err == nil {
 		a.withdraw()

@@ -11,7 +11,7 @@ import (
 )
 
 // suites are those of the ways to take and hold a lock. A lock with its own
-// renewals tells of a loss.
+// renewals reports a loss.
 func suites(ttl time.Duration, make func(t testing.TB, lock string, ttl time.Duration, waits bool, opts ...Option) instrument.Acquirer) map[string]electtest.Suite {
 	suite := func(waits bool, opts ...Option) electtest.Suite {
 		return electtest.Suite{

@@ -88,12 +88,12 @@ func newElector(client *redislock.Client, key string, ttl time.Duration, opts []
 }
 
 // Format writes what it is for every verb, and keeps the name of the lock from
-// those who print it.
+// code that prints it.
 func (*elector) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "redislock lock") }
 
 // Classify names the reason of an error of Acquire, Renew or Release. One
 // request was sent when a deadline passes that is not the caller's: the server
-// does not answer, which says nothing of who holds the lock.
+// does not answer, which is no evidence about the holder of the lock.
 func (*elector) Classify(err error) (instrument.Reason, bool) {
 	switch {
 	case errors.Is(err, redislock.ErrNotObtained):

@@ -75,7 +75,7 @@ func (a *attempt) failed(ctx context.Context, err error) {
 	}
 }
 
-// late is given an answer that no caller waits for any more, and has the turn if
+// late is given an answer that no caller waits for, and has the turn if
 // it is a lock.
 func (a *attempt) late(h *holding, err error) {
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/electtest"
 )
 
-// suite is that of a kind of lock. One that renews itself tells of a loss.
+// suite is that of a kind of lock. One that renews itself reports a loss.
 func (k kind) suite(ttl time.Duration, servers func(testing.TB) *redsync.Redsync) electtest.Suite {
 	return electtest.Suite{
 		New: func(t testing.TB, lock string) instrument.Acquirer {

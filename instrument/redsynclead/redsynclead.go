@@ -99,7 +99,7 @@ func wrap(m *redsync.Mutex, opts []Option, lock func(*redsync.Mutex, context.Con
 }
 
 // Format writes what it is for every verb, and keeps the name of the lock from
-// those who print it.
+// code that prints it.
 func (*elector) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "redsync mutex") }
 
 // Classify names the reason of an error of Acquire, Renew or Release. A node

@@ -39,12 +39,12 @@ type elector struct {
 }
 
 // Format writes what it is for every verb, and keeps the name of the lock from
-// those who print it.
+// code that prints it.
 func (*elector) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "rueidislock lock") }
 
 // Classify names the reason of an error of Acquire or Release. A deadline that
 // is not the caller's is that of one request, LockerOption.TryNextAfter: Redis
-// did not answer in time, which says nothing of who holds the lock.
+// did not answer in time, which is no evidence about the holder of the lock.
 func (*elector) Classify(err error) (instrument.Reason, bool) {
 	switch {
 	case errors.Is(err, rueidislock.ErrNotLocked):

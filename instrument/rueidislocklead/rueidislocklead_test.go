@@ -175,7 +175,7 @@ func (p *patient) AfterFunc(func()) (stop func() bool) {
 }
 
 // won is what an election shows that has won a free lock: there are no renewal
-// series any more.
+// series any longer.
 func won(t *testing.T, opts ...instrument.ElectionOption) electtest.Series {
 	return expect.Fresh(t, opts...).With(expect.Acquired(once)).Without(
 		`leader_renewals_total{result="ok"}`, `leader_renewals_total{result="error"}`, `leader_renewals_total{result="timeout"}`,

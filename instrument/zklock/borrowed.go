@@ -32,7 +32,7 @@ type borrowed struct {
 }
 
 // Format writes what it is for every verb, and keeps the name of the lock from
-// those who print it.
+// code that prints it.
 func (*borrowed) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "ZooKeeper lock") }
 
 func (b *borrowed) Acquire(ctx context.Context) (instrument.Lease, error) {
@@ -93,7 +93,7 @@ func (b *borrowed) locked(ctx context.Context) error {
 	return fmt.Errorf("zklock: %w", context.Cause(ctx))
 }
 
-// run locks for each that waits, and gives back what no caller waits for any more.
+// run locks for each that waits, and gives back what no caller waits for.
 func (b *borrowed) run() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

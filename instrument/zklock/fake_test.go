@@ -86,7 +86,7 @@ func (c *conn) expire() {
 	c.session.Event(zk.Event{Type: zk.EventSession, State: zk.StateExpired})
 }
 
-// drop removes a node and tells who watches it. The caller holds mu.
+// drop removes a node and notifies its watchers. The caller holds mu.
 func (t *tree) drop(node string) {
 	delete(t.nodes, node)
 	for _, w := range t.watches[node] {

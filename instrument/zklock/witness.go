@@ -14,7 +14,7 @@ import (
 // others behind it do not, and tell nothing.
 type witness struct {
 	election *instrument.Election
-	deaf     func() // hears nothing of the session any more
+	deaf     func() // receives no event of the session any longer
 	ended    func() // takes the identity back
 	own      string // the candidate's node
 

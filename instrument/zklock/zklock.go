@@ -72,7 +72,7 @@ type elector struct {
 }
 
 // Format writes what it is for every verb, and keeps the name of the lock from
-// those who print it.
+// code that prints it.
 func (*elector) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "ZooKeeper election") }
 
 func (e *elector) Acquire(ctx context.Context) (instrument.Lease, error) {

@@ -120,7 +120,7 @@ func TestDetectionsAreThoseOfSimulatedServices(t *testing.T) {
 	}
 }
 
-// line is what detect tells of a rule.
+// line is what detect says about a rule.
 func line(t *testing.T, key string, nth int, lease time.Duration) alerts.Detection {
 	t.Helper()
 	all, err := alerts.Detect(alerts.Default(), alerts.Pace{Lease: lease})

@@ -33,7 +33,7 @@ type study struct {
 	stray []string
 	// traces say where rules of ours were wrong.
 	traces []string
-	// afterLease is from when no leader was explained any more to the first page.
+	// afterLease is the time from when no lease explained the missing leader to the first page.
 	afterLease map[fleet.Kind][]time.Duration
 }
 

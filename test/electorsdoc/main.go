@@ -137,7 +137,7 @@ func page(rows []row) []byte {
 	return b.Bytes()
 }
 
-// table is all that is told of an elector in a line.
+// table has one line for each elector.
 func table(rows []row) []byte {
 	var b bytes.Buffer
 	b.WriteString("| elector | adapter | style | lease end | renewals | how a loss shows | fencing token | tested against | cannot be observed |\n")

@@ -13,7 +13,7 @@ import (
 )
 
 // deletion takes away the record by which a lock is held. The session of its
-// holder lives on, so nothing but the record tells of the loss.
+// holder lives on, so nothing but the record reports the loss.
 type deletion struct {
 	by func(t testing.TB, c *cluster, holder *process) error
 	// within is how long the holder may not notice: until its next look.

@@ -23,8 +23,8 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/sqllock"
 )
 
-// server is where a real server listens. A test without one fails: to be left
-// out is for who runs the tests to say.
+// server is where a real server listens. A test without one fails: only the
+// user who runs the tests may exclude it.
 func server(t *testing.T, variable, example string) string {
 	t.Helper()
 	address := os.Getenv(variable)

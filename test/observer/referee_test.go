@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// referee records what happened to one lock. It is told of each change when the
+// referee records what happened to one lock. It is notified of each change when the
 // server has answered.
 type referee struct {
 	t      *testing.T

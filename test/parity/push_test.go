@@ -210,7 +210,7 @@ func TestC56ReplicasWithoutIdentityAreOneSeriesAndWithItTwo(t *testing.T) {
 	}
 	s.becomes(t, count("anonymous"), "1")
 	s.becomes(t, count("identified"), "2")
-	// Nothing happens any more, and the counter seems to start again and again.
+	// Nothing happens any longer, and the counter seems to start again and again.
 	s.becomes(t, resets("anonymous"), "1")
 	if got := s.value(t, resets("identified")); got != "0" {
 		t.Errorf("replicas with an identity: %s", got)

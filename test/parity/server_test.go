@@ -83,7 +83,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// wait asks until nothing is wrong any more.
+// wait asks until nothing is wrong any longer.
 func wait(t *testing.T, what string, wrong func() string) {
 	t.Helper()
 	var why string

@@ -137,7 +137,7 @@ func (n *Node) Suspend()  { n.process.signal(syscall.SIGSTOP) }
 func (n *Node) Continue() { n.process.signal(syscall.SIGCONT) }
 
 // Drain has the node end its work, and reads into counted what it counted
-// itself. Its metrics can still be read, and do not change any more.
+// itself. Its metrics can still be read, and no longer change.
 func (n *Node) Drain(ctx context.Context, counted any) error {
 	if _, err := io.WriteString(n.cues, drainCue+"\n"); err != nil {
 		return fmt.Errorf("%s: %w", n.Name, err)

@@ -21,7 +21,7 @@ func (f *Flight) leave(start Instant) bool { return f.start.CompareAndSwap(int64
 
 func (f *Flight) since() Instant { return Instant(max(f.start.Load(), 0)) }
 
-// shut lets no attempt enter any more if there is none, and reports it.
+// shut lets no attempt enter any longer if there is none, and reports it.
 func (f *Flight) shut() bool {
 	return f.start.CompareAndSwap(0, closed) || f.start.Load() == closed
 }

@@ -119,7 +119,7 @@ func (t *Term) Held(now Instant) time.Duration {
 	return max(now.Sub(t.began), 0)
 }
 
-// Stop ends the holding before the backend is told of a release, so that no
+// Stop ends the holding before the backend is notified of a release, so that no
 // moment shows two holders. It is atomic and reports whether the term held
 // until now.
 func (t *Term) Stop(now Instant) bool { return t.stopped.CompareAndSwap(0, int64(now)) }

@@ -17,7 +17,7 @@ const (
 	Held
 	// Vacant: the backend names none.
 	Vacant
-	// Unwatched: no process looks any more.
+	// Unwatched: no process looks any longer.
 	Unwatched
 )
 
@@ -134,7 +134,7 @@ func (s *State) Look(l Look) {
 }
 
 // settle counts the vacancy up to now, or up to when the last answer is not
-// believed any more.
+// believed any longer.
 func (v *view) settle(now Instant) {
 	if v.blind {
 		return
@@ -202,7 +202,7 @@ func (v *view) sameTerm(l *Look) bool {
 	return (a.holder == b.holder || !a.named || !b.named) && (a.token == b.token || !a.counted || !b.counted)
 }
 
-// tells keeps what a look tells of the term, beside what earlier ones did.
+// tells keeps what a reading says about the term, beside what earlier ones said.
 func (v *view) tells(l *Look) {
 	now := termOf(l)
 	if v.sameTerm(l) {
@@ -297,7 +297,7 @@ func (s *State) DrainSight() {
 	v.terms, v.vacant, v.handover = 0, 0, Distribution{}
 }
 
-// Add adds the counts of locks that are not looked at any more.
+// Add adds the counts of locks that are no longer polled.
 func (t *Sight) Add(o *Sight) {
 	t.Terms += o.Terms
 	t.Vacant += o.Vacant

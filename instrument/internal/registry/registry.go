@@ -40,13 +40,13 @@ type Registry struct {
 type Hooks struct {
 	// Moment reads the clocks.
 	Moment func() lock.Moment
-	// Overflowed is told of the first name beyond the cap and its family.
+	// Overflowed is notified of the first name beyond the cap and its family.
 	Overflowed func(family string)
-	// Collided is told of a label that stands for two names, as it is shown.
+	// Collided is notified of a label that stands for two names, as it is shown.
 	Collided func(shown string)
 	// Fault counts a panic of foreign code that was contained.
 	Fault func()
-	// Overran is told of a lock whose collection found overruns, with its mutex
+	// Overran is notified of a lock whose collection found overruns, with its mutex
 	// held.
 	Overran func(l *Lock)
 }

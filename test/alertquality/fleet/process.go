@@ -153,7 +153,7 @@ func (p *process) campaign() {
 	}
 }
 
-// watchConnection ends a wait when the backend does not answer any more.
+// watchConnection ends a wait when the backend no longer answers.
 func (p *process) watchConnection() {
 	p.after(10*time.Second, func() {
 		b := p.backend()
@@ -286,7 +286,7 @@ func (p *process) release() {
 	p.end()
 }
 
-// crash ends the process; nothing that it exports is collected any more. The
+// crash ends the process; nothing that it exports is collected any longer. The
 // record stays until its lease ends.
 func (p *process) crash() {
 	p.backend().leaveQueue(p)
