@@ -2,7 +2,7 @@
 
 // Cache-warmer keeps a partitioned cache warm from two nodes, under a lock per
 // partition that is renewed while the partition loads. node.go is the service,
-// store.go its work; show.go is the stage.
+// store.go its work; show.go is the demonstration.
 package main
 
 import (

@@ -1,7 +1,7 @@
-// Fencing shows what a lease cannot do and a token can. Two nodes write one
-// ledger; a lease says whose turn it is. The writer is suspended just before a
+// Fencing demonstrates what a fencing token prevents and a lease does not. Two
+// nodes write one ledger; a lease decides which one. The writer is suspended just before a
 // write, another takes over, and the first continues: it sends its write, and
 // the ledger refuses it, because it has seen a higher token.
 //
-// node.go and ledger.go are what a service would write, play.go is the show.
+// node.go and ledger.go are the code of a service, play.go is the demonstration.
 package main

@@ -2,6 +2,6 @@
 // client-go's own gauge. Three candidates elect a leader on a Kubernetes
 // Lease. The leader stops gracefully, and its successor is killed.
 //
-// node.go is what a service would write. play.go is the show, cluster.go the
+// node.go is the code of a service. play.go is the demonstration, cluster.go the
 // API server that it starts.
 package main

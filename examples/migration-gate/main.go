@@ -2,7 +2,7 @@
 
 // Migration-gate lets the instances of a service start only on a schema that
 // was migrated, by exactly one of them. gate.go is the pattern, instance.go
-// the service, migration.go its SQL; show.go is the stage.
+// the service, migration.go its SQL; show.go is the demonstration.
 package main
 
 import (

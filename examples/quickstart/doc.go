@@ -1,9 +1,9 @@
-// Quickstart shows leader election made observable, with real faults. It
+// Quickstart demonstrates observable leader election with real faults. It
 // starts three replicas of itself, each a member of an etcd cluster and a
-// candidate, scrapes them, evaluates the generated alerting rules, breaks
-// things one after another, and checks that exactly the right alerts fire.
+// candidate, scrapes them, evaluates the generated alerting rules, injects faults
+// one after another, and checks that exactly the expected alerts fire.
 //
-// A replica is replica.go and job.go: that is what a service would write. The
-// rest is the stage: cluster.go and process.go run the replicas, observer.go
-// is a small Prometheus, phases.go the faults and what they should set off.
+// A replica is replica.go and job.go, the code of a service. The rest is the
+// demonstration: cluster.go and process.go run the replicas, observer.go is a
+// small Prometheus, phases.go has the faults and the alerts that they must fire.
 package main

@@ -1,8 +1,8 @@
 //go:build unix
 
 // Tenant-aggregator sums up events per tenant on three nodes, under a lock per
-// tenant. node.go is what a service would write, store.go its work; show.go
-// is the stage: it starts the nodes, breaks things and compares.
+// tenant. node.go is the code of a service, store.go its work; show.go is the
+// demonstration: it starts the nodes, injects faults and compares.
 package main
 
 import (

@@ -2,7 +2,7 @@
 
 // Webhook-poller delivers webhooks from a table: one leader polls it, and
 // claims rows before it delivers them. node.go is the service, outbox.go its
-// SQL; show.go is the stage.
+// SQL; show.go is the demonstration.
 package main
 
 import (

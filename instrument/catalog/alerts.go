@@ -1,8 +1,7 @@
 package catalog
 
-// SingleLockAlerts are the alerts that judge one lock by its label, and leave
-// out labels that several locks share. Package alerts holds its rules to this
-// list.
+// SingleLockAlerts are the per-lock alerts, which exclude labels that several locks
+// share. A test of package alerts compares its rules with this list.
 func SingleLockAlerts() []string {
 	return []string{
 		"LeaderElectionNoLeader",

@@ -22,7 +22,7 @@ const (
 	Histogram     Kind = "Histogram"
 )
 
-// Group names series that a user can leave out together.
+// Group names series that a user can exclude together.
 type Group string
 
 // The groups. GroupCore cannot be left out: the alerts rest on it.
@@ -37,13 +37,13 @@ const (
 	GroupBackend   Group = "backend"
 )
 
-// Stability says what may become of a metric.
+// Stability says how a metric may change in later versions.
 type Stability string
 
 // The levels of stability. A metric that says nothing is Stable.
 const (
 	// Stable metrics keep name, unit, labels and meaning within a major
-	// version; rules and dashboards may rest on them.
+	// version; rules and dashboards may depend on them.
 	Stable Stability = "stable"
 	// Experimental metrics may change with any version; the changelog says so.
 	Experimental Stability = "experimental"
@@ -84,8 +84,8 @@ type Metric struct {
 	stability     Stability
 }
 
-// Name is the Prometheus name; it is what OpenTelemetry's Prometheus
-// translation makes of OTel and Unit.
+// Name is the Prometheus name; it equals OpenTelemetry's Prometheus translation of
+// OTel and Unit.
 func (m *Metric) Name() string { return m.name }
 
 // OTel is the OpenTelemetry instrument name.
@@ -110,13 +110,13 @@ func (m *Metric) LabelAt(i int) Label { return m.labels[i] }
 // PerLock reports whether series carry lock_name.
 func (m *Metric) PerLock() bool { return m.perLock }
 
-// Bounds is a copy of the upper bounds of the classic buckets, +Inf left out;
-// nil where the metric is no histogram. None is an integer: a scrape and an
+// Bounds is a copy of the upper bounds of the classic buckets, without +Inf;
+// nil if the metric is not a histogram. None is an integer: a scrape and an
 // OTLP push write integer bounds differently ("1.0" and "1").
 func (m *Metric) Bounds() []float64 { return slices.Clone(m.bounds) }
 
-// NumBuckets is the number of classic buckets, that of +Inf included; 0 where
-// the metric is no histogram.
+// NumBuckets is the number of classic buckets, including +Inf; 0 if the metric is
+// not a histogram.
 func (m *Metric) NumBuckets() int {
 	if m.bounds == nil {
 		return 0
@@ -140,10 +140,10 @@ func (m *Metric) Help() string { return m.help }
 // Present says when the series exists.
 func (m *Metric) Present() string { return m.present }
 
-// Group is the group with which the series can be left out.
+// Group is the group with which the series can be excluded.
 func (m *Metric) Group() Group { return m.group }
 
-// Stability says what may become of the metric; empty is Stable.
+// Stability says how the metric may change in later versions; empty is Stable.
 func (m *Metric) Stability() Stability { return m.stability }
 
 // Bucket, Count and Sum are the series names of a classic histogram.
@@ -152,7 +152,7 @@ func (m *Metric) Bucket() string { return m.name + "_bucket" }
 // Count is the name of the series that counts a histogram's observations.
 func (m *Metric) Count() string { return m.name + "_count" }
 
-// Sum is the name of the series that adds up a histogram's observations.
+// Sum is the name of the series with the sum of a histogram's observations.
 func (m *Metric) Sum() string { return m.name + "_sum" }
 
 // Label returns the label of that Prometheus name.

@@ -49,7 +49,7 @@ const (
 	endCauses
 )
 
-// RenewalResult says how a renewal went.
+// RenewalResult is the result of a renewal.
 type RenewalResult uint8
 
 // The results of a renewal.
@@ -63,7 +63,7 @@ const (
 	renewalResults
 )
 
-// ReleaseResult says how releasing the lock went.
+// ReleaseResult is the result of a release.
 type ReleaseResult uint8
 
 // The results of a release.
@@ -86,7 +86,7 @@ const (
 	failureCauses
 )
 
-// FencingResult says what a store's guard decided of a write.
+// FencingResult is the decision of a store's guard about a write.
 type FencingResult uint8
 
 // The results of a fencing check.
@@ -101,7 +101,7 @@ const (
 	fencingResults
 )
 
-// Mode tells a held leadership from a lock around one run.
+// Mode distinguishes a held leadership from a lock around one run.
 type Mode uint8
 
 // The modes.

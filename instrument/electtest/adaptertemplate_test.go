@@ -17,7 +17,7 @@ func NewElector(client *lockd, name string, ttl time.Duration, wait bool) instru
 }
 
 type elector struct {
-	lock func(context.Context) (*grant, error) // keeps the name from code that prints an elector
+	lock func(context.Context) (*grant, error) // keeps the name from those who print an elector
 	ttl  time.Duration
 }
 

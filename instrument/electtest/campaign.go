@@ -12,11 +12,11 @@ import (
 )
 
 // CampaignSuite describes to CampaignConformance an elector that campaigns by
-// itself and calls back. A function that is nil leaves out the checks that
-// need it.
+// itself and calls callbacks. If a function is nil, the checks that need it are
+// left out.
 type CampaignSuite struct {
-	// Run campaigns for the lock of that name under a session of its own, is
-	// seen by e, and campaigns again when it has lost the lock. While it leads
+	// Run campaigns for the lock of that name with its own session, is observed by
+	// e, and campaigns again after a loss of the lock. While it leads
 	// it calls work, under a context that ends with the term. When ctx is done
 	// it releases the lock and returns nil. It is required.
 	Run func(ctx context.Context, t testing.TB, lock string, e *instrument.Election, work func(context.Context)) error
@@ -32,17 +32,17 @@ type CampaignSuite struct {
 	HidesSendTimes bool
 	// Fenced says that terms carry a fencing token.
 	Fenced bool
-	// Works says that work is seen as work of the term.
+	// Works says that work is counted as work of the term.
 	Works bool
 	// KeepsLock says that a campaign that stops keeps the lock until the lease
 	// ends.
 	KeepsLock bool
-	// GivesUp says that the elector stops trying to renew, and tells so, before
+	// GivesUp says that the elector stops trying to renew, and reports this, before
 	// its lease ends.
 	GivesUp bool
 
-	// Lose makes the backend give the lock to no holder, or to a holder that does
-	// not exist, while it is held.
+	// Lose makes the backend record no holder, or a holder that does not exist,
+	// while the lock is held.
 	Lose func(t testing.TB, lock string)
 	// Remaining is that of Suite.
 	Remaining func(t testing.TB, lock string) (timeLeft time.Duration, held bool)
@@ -50,8 +50,8 @@ type CampaignSuite struct {
 	Break func(t testing.TB, lock string) (repair func())
 }
 
-// CampaignConformance runs an elector with callbacks through what Conformance
-// asks of one that acquires, and reports as Conformance does.
+// CampaignConformance is Conformance for an elector with callbacks. It reports as
+// Conformance does.
 func CampaignConformance(t *testing.T, s CampaignSuite) {
 	if why := s.invalid(); why != "" {
 		t.Fatal(why)

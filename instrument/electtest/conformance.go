@@ -9,8 +9,8 @@ import (
 )
 
 // Suite describes an elector to Conformance. The booleans describe the library
-// and its adapter; the functions after them let the suite act on the backend
-// and ask it. A function that is nil leaves out the checks that need it.
+// and its adapter; with the functions after them the suite changes and reads the
+// backend. If a function is nil, the checks that need it are left out.
 type Suite struct {
 	// New returns a contender for the lock of that name, with a session of its
 	// own. It is required, and called from the goroutine of the test.
@@ -19,15 +19,15 @@ type Suite struct {
 	// LeaseDuration(Lease).
 	Options []instrument.ElectionOption
 	// Lease is the length of the lease. 0 means that there is none, or that its
-	// end cannot be known. On the wall clock it is at least one second: a
-	// loaded machine must not end a lease.
+	// end is unknown. On the wall clock it is at least one second, so that a
+	// loaded machine does not end a lease.
 	Lease time.Duration
 	// VirtualTime says that everything behind New runs in this process, and
 	// waits by channels and timers only. Each check then runs in a bubble of
 	// testing/synctest: no wait takes time, and bounds are tight.
 	VirtualTime bool
 
-	// Waits says that Acquire waits for its turn until its context ends.
+	// Waits says that Acquire waits for the lock until its context ends.
 	// Otherwise it answers at once.
 	Waits bool
 	// RenewsItself says that the library renews the lease while it is held, or
@@ -36,8 +36,8 @@ type Suite struct {
 	// HidesSendTimes says that it is unknown when the library sends its
 	// renewals, so that their durations are not recorded.
 	HidesSendTimes bool
-	// HidesRenewals says that the library renews the lease where it cannot be
-	// seen, and that the lease says so by instrument.RenewalsHidden. Lease is 0
+	// HidesRenewals says that the library renews the lease without reporting it,
+	// and that the lease declares this with instrument.RenewalsHidden. Lease is 0
 	// then.
 	HidesRenewals bool
 	// RenewsOnDemand says that the holder renews the lease by Term.Renew.
@@ -53,8 +53,8 @@ type Suite struct {
 	// KeepsQuiet says that no signal reports a loss: only the end of the lease
 	// or a refused renewal shows it.
 	KeepsQuiet bool
-	// ReleaseIgnoresLoss says that the release of a lock that was lost succeeds
-	// because the library does not look. Otherwise it returns an error.
+	// ReleaseIgnoresLoss says that the release of a lost lock succeeds because the
+	// library does not check the holder. Otherwise it returns an error.
 	ReleaseIgnoresLoss bool
 
 	// Lose makes the backend drop the lock while it is held.
@@ -62,21 +62,21 @@ type Suite struct {
 	// LossWithin is how long after Lose the term may still look active; the
 	// lease if not set.
 	LossWithin time.Duration
-	// Remaining asks the backend how much of the lease is left, and whether the
-	// lock is held. The answer is rounded up to what the backend counts in, such
-	// as seconds. Give it wherever the backend can be asked: without it a lease
-	// end that is too late shows only when it is later than a lease from now.
+	// Remaining reads from the backend the remaining lease, and whether the lock
+	// is held. The result is rounded up to the backend's resolution, such as
+	// seconds. Set it whenever the backend can be read: without it, a lease end
+	// that is too late is detected only if it is more than a lease from now.
 	Remaining func(t testing.TB, lock string) (timeLeft time.Duration, held bool)
 	// Break makes requests about the lock fail until repair is called.
 	Break func(t testing.TB, lock string) (repair func())
 }
 
-// Conformance runs an elector through what the middleware promises to show,
-// each check under a lock of its own. A failure begins with the rule that the
-// elector breaks, and shows the series that differ.
+// Conformance checks that the series of an elector are what the middleware
+// documents, each check with its own lock. A failure begins with the rule that the
+// elector violates, and shows the series that differ.
 //
-// On the wall clock, a check that fails while the process stood still for a
-// quarter of the lease is made again, and skipped if that happens three times.
+// On the wall clock, a check that fails while the process was suspended for a
+// quarter of the lease is repeated, and skipped after three such failures.
 func Conformance(t *testing.T, s Suite) {
 	if why := s.invalid(); why != "" {
 		t.Fatal(why)

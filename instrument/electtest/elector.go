@@ -29,8 +29,8 @@ type Step struct {
 	Panic any
 }
 
-// NewElector makes an Elector of these steps; without any it wins leases that
-// know nothing.
+// NewElector makes an Elector of these steps; without steps it wins leases without
+// capabilities.
 func NewElector(steps ...Step) *Elector {
 	if len(steps) == 0 {
 		steps = []Step{{Lease: instrument.NewLease(nil)}}
@@ -70,8 +70,7 @@ func (e *Elector) next() Step {
 	return step
 }
 
-// Clock is a clock that stands still until it is moved. It is safe for
-// concurrent use.
+// Clock is a clock that changes only with Advance. It is safe for concurrent use.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time

@@ -8,9 +8,9 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// Memory is a lock server in memory, with leases and fencing tokens. It is
-// what the conformance suites are tried on, and a model for an adapter's own
-// fake. It runs in a bubble of testing/synctest. It is safe for concurrent
+// Memory is an in-memory lock server with leases and fencing tokens. The
+// conformance suites are tested with it, and it is a model for an adapter's own
+// fake. It can run in a bubble of testing/synctest. It is safe for concurrent
 // use.
 type Memory struct {
 	mu    sync.Mutex
@@ -27,8 +27,8 @@ type memoryLock struct {
 // NewMemory makes a server without locks.
 func NewMemory() *Memory { return &Memory{locks: map[string]*memoryLock{}} }
 
-// Acquirer takes the lock under a lease of that length, which the holder
-// renews three times per lease. It waits for its turn if waits.
+// Acquirer acquires the lock with a lease of that length, which the holder renews
+// three times per lease. If waits is set, it waits for the lock.
 func (m *Memory) Acquirer(lock string, lease time.Duration, waits bool) instrument.Acquirer {
 	return instrument.AcquirerFunc(func(ctx context.Context) (instrument.Lease, error) {
 		for {
@@ -72,7 +72,7 @@ func (m *Memory) Drop(lock string) {
 	}
 }
 
-// Remaining is what is left of the lease, and whether the lock is held.
+// Remaining returns the remaining lease, and whether the lock is held.
 func (m *Memory) Remaining(lock string) (timeLeft time.Duration, held bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -23,8 +23,8 @@ import (
 // counted something: name_bucket{le="0.5"}, not cumulated.
 type Series map[string]float64
 
-// Read returns the series of one lock label as they are now, without those of
-// the backend's view.
+// Read returns the current series of one lock label, without those of the
+// backend's state.
 func Read(m *instrument.Middleware, label string) Series {
 	return read(m, func(s *instrument.Sample) bool {
 		return s.Metric.PerLock() && s.Lock == label && s.Metric.Group() != catalog.GroupBackend
@@ -38,8 +38,8 @@ func ReadProcess(m *instrument.Middleware) Series {
 	})
 }
 
-// ReadBackend returns what backends say of one lock label, and whether they can
-// be believed.
+// ReadBackend returns the series of the backends' state of one lock label, and
+// leader_backend_up.
 func ReadBackend(m *instrument.Middleware, label string) Series {
 	return read(m, func(s *instrument.Sample) bool {
 		return s.Metric.Group() == catalog.GroupBackend && (!s.Metric.PerLock() || s.Lock == label)
@@ -109,8 +109,8 @@ func Of(m *catalog.Metric, values ...string) string {
 	return Key(m.Name(), m.Labels()[:len(values)], values)
 }
 
-// With returns a copy with these values set, for comparing whole sets: what a
-// test does not name must be as it was.
+// With returns a copy with these values set, for comparing whole sets: series that
+// a test does not name must be unchanged.
 func (r Series) With(changes Series) Series {
 	merged := maps.Clone(r)
 	maps.Copy(merged, changes)

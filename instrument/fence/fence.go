@@ -21,7 +21,7 @@ import (
 
 var (
 	// ErrStale: the token is lower than the highest that the guard has seen.
-	// The error that is returned is a [StaleError], which has both numbers.
+	// The returned error is a [StaleError], which has both numbers.
 	ErrStale = errors.New("leaderscope: fencing token is stale")
 	// ErrMissing: the write carries no token.
 	ErrMissing = errors.New("leaderscope: no fencing token; pass the token of the term with the write, for example by fence.WithToken")
@@ -42,8 +42,8 @@ func (e *StaleError) Error() string {
 // Is reports whether target is ErrStale.
 func (e *StaleError) Is(target error) bool { return target == ErrStale }
 
-// Compare decides on a token by the highest that a store has seen, with or
-// without this one, and records the decision for e. It is for guards that keep
+// Compare compares a token with the highest that a store has seen, with or
+// without this one, and records the decision for e. It is for guards that store
 // the highest token elsewhere; a nil e records nothing.
 func Compare(e *instrument.Election, token, highest uint64) error {
 	check := instrument.FencingCheck{Result: catalog.FencingAdmitted, Highest: max(token, highest), Seen: true}

@@ -9,9 +9,9 @@ import (
 )
 
 // Guard admits writes whose token is not lower than the highest that it has
-// seen, and keeps that one in memory. It is safe for concurrent use. The zero
-// Guard guards and records nothing; a nil Guard admits every token and records
-// nothing, as a nil instrument.Election does.
+// seen, and keeps the highest in memory. It is safe for concurrent use. The zero
+// Guard checks tokens and records nothing; a nil Guard admits every token and
+// records nothing.
 type Guard struct {
 	e *instrument.Election
 
@@ -31,15 +31,15 @@ type turn struct {
 	end     context.CancelCauseFunc
 }
 
-// New makes a Guard for the lock of e, whose series then say what it checked:
+// New makes a Guard for the lock of e, and counts its checks in the series
 // leader_fencing_checks_total and leader_fencing_highest_token. A process that
 // does not campaign makes e with instrument.WatchOnly. A nil e records nothing.
 func New(e *instrument.Election) *Guard { return From(e, 0) }
 
 // From is New for a guard that continues where another stopped: tokens below
-// highest are refused from the start. A service keeps the highest token with
-// its data and restarts with it; otherwise it would admit, right after its
-// restart, the leader that was refused before.
+// highest are refused from the start. A service stores the highest token with
+// its data and restarts with it; otherwise, after its restart, it would admit a
+// leader that it refused before.
 func From(e *instrument.Election, highest uint64) *Guard {
 	e.Guards()
 	g := &Guard{e: e}
@@ -47,7 +47,7 @@ func From(e *instrument.Election, highest uint64) *Guard {
 	return g
 }
 
-// Highest is the highest token that was seen, to be kept with the data; 0 at
+// Highest is the highest token that was seen, to be stored with the data; 0 at
 // the beginning and for nil.
 func (g *Guard) Highest() uint64 {
 	if g == nil {
@@ -57,11 +57,10 @@ func (g *Guard) Highest() uint64 {
 }
 
 // Check decides on one write and counts it once. It returns nil or a
-// [StaleError]. The decision holds at this moment: the caller applies the write
-// before another Check can come between, under a mutex of its own, or uses Do.
-// It does not wait for older writes that Do runs: what is written in both ways
-// uses Do for both.
-// An admitted check allocates nothing.
+// [StaleError]. The decision is valid only until the next Check: the caller
+// applies the write before that, under its own mutex, or uses Do. Check does not
+// wait for older writes that Do runs: a resource that is written in both ways
+// uses Do for both. An admitted check allocates nothing.
 func (g *Guard) Check(token uint64) error {
 	if g == nil {
 		return nil
@@ -89,14 +88,14 @@ func (g *Guard) CheckContext(ctx context.Context) error {
 }
 
 // Do runs one write if its token is admitted, and counts it once. Writes of one
-// token run side by side. When a higher token comes, the contexts of older
+// token run concurrently. When a higher token arrives, the contexts of older
 // writes end with a [StaleError] as their cause, and the first write of the
 // higher token waits until they have returned or its own ctx is done: no older
-// write can land after a newer one. write must therefore return when its
+// write can take effect after a newer one. Therefore write must return when its
 // context ends, and must not use the guard.
 //
-// Do returns the error of write as it is, a StaleError, or the cause of ctx
-// when that ended before the write could begin.
+// Do returns the unchanged error of write, a StaleError, or the cause of ctx if ctx
+// ended before the write began.
 func (g *Guard) Do(ctx context.Context, token uint64, write func(context.Context) error) error {
 	if g == nil {
 		return write(ctx)

@@ -25,8 +25,8 @@ func WithToken(ctx context.Context, token uint64) context.Context {
 }
 
 // WithTerm returns a context that carries the token of the term. Without a
-// token, or with a nil term, it returns ctx as it is: the store then sees a
-// write that lacks one.
+// token, or with a nil term, it returns ctx unchanged: the store then receives a
+// write without a token.
 func WithTerm(ctx context.Context, t *instrument.Term) context.Context {
 	token, ok := t.FencingToken()
 	if !ok {
@@ -59,8 +59,8 @@ func Received(ctx context.Context, values []string) context.Context {
 // Format writes a token as headers and metadata carry it.
 func Format(token uint64) string { return strconv.FormatUint(token, 10) }
 
-// Parse reads the values of a header or of a metadata key: exactly one, in
-// decimal digits. Anything else is no token.
+// Parse parses the values of a header or of a metadata key: exactly one, in
+// decimal digits. For any other values ok is false.
 func Parse(values []string) (token uint64, ok bool) {
 	if len(values) != 1 || len(values[0]) == 0 || values[0][0] == '+' {
 		return 0, false

@@ -12,15 +12,15 @@ import (
 )
 
 // WithLocker is gocron.WithDistributedLocker, observed; see [Locker]. It also
-// takes the scheduler's one place for a gocron.SchedulerMonitor, through which
-// gocron tells whether a job failed. A program that has a monitor of its own
-// uses Locker instead:
+// sets the scheduler's only gocron.SchedulerMonitor, through which gocron reports
+// whether a job failed. A program with its own monitor uses Locker instead:
 //
 //	jobs := gocronlead.Locker(m, locker)
 //	gocron.NewScheduler(gocron.WithDistributedLocker(jobs), gocron.WithSchedulerMonitor(jobs.Monitor(own)))
 //
-// After gocron.WithSchedulerMonitor the option fails. Before it, gocron reports
-// to the other monitor: failures of jobs are not seen, which is logged once.
+// After gocron.WithSchedulerMonitor the option returns an error. Before it, gocron
+// reports to the other monitor: failures of jobs are not counted, and this is
+// logged once.
 func WithLocker(m *instrument.Middleware, locker gocron.Locker, opts ...instrument.ElectionOption) gocron.SchedulerOption {
 	if locker == nil {
 		return gocron.WithDistributedLocker(nil) // the error is gocron's

@@ -15,7 +15,7 @@ import (
 
 // JobLocker passes the locks of jobs through and observes each. It is a
 // gocron.Locker, for gocron.WithDistributedLocker and
-// gocron.WithDistributedJobLocker. It keeps no names.
+// gocron.WithDistributedJobLocker. It stores no names.
 type JobLocker struct {
 	m       *instrument.Middleware
 	next    gocron.Locker
@@ -34,21 +34,20 @@ func newNamesHash() namesHash { return namesHash{maphash.MakeSeed()} }
 
 func (h namesHash) of(name string) uint64 { return maphash.String(h.seed, name) }
 
-// Locker observes the locks that locker takes for jobs, each as the election
-// of the job's name: m.Named(name, opts...). A job without a name has that of
-// its function. A name that was given to m.Election before has that handle, with
-// its label and options, such as instrument.ExpectEvery; then leave out opts,
-// since m counts handles that are asked for with other options as faults.
+// Locker observes the locks that locker acquires for jobs, each as the election
+// of the job's name: m.Named(name, opts...). A job without a name has the name of
+// its function. A name that was passed to m.Election before has that handle, with
+// its label and options, such as instrument.ExpectEvery; then pass no opts, since m
+// counts differing options for a handle as faults.
 //
 // gocron holds a lock while its job runs, so the time from Lock to Unlock
-// counts as guarded work. Whether the job failed is told by Monitor.
+// counts as guarded work. Monitor reports whether the job failed.
 //
-// An error of Lock counts as contended where that can be told: gocron's
-// redis-lock has one error for every failure, which is taken for a lock that
-// another holds; a violated unique key is one. Network errors and failures of
-// PostgreSQL are backend_error. Any other error is unknown, until it is declared
-// by instrument.Classify in opts. Locks may have the optional capabilities of an
-// instrument.Lease.
+// An error of Lock counts as contended if it is recognised: gocron's redis-lock
+// returns the same error for every failure, which counts as contended, and so
+// does a violated unique key. Network errors and failures of PostgreSQL are
+// backend_error. Any other error is unknown, until instrument.Classify in opts
+// classifies it. Locks may have the optional capabilities of an instrument.Lease.
 //
 // A nil Middleware observes nothing.
 func Locker(m *instrument.Middleware, locker gocron.Locker, opts ...instrument.ElectionOption) *JobLocker {

@@ -11,15 +11,14 @@ import (
 )
 
 // Instrument returns cfg with its lock and its callbacks wrapped, so that e
-// shows the election; cfg itself is not changed, and everything else of it
-// stays. What is missing from cfg stays missing: leaderelection.NewLeaderElector
-// says so. Use the result for one LeaderElector at a time. A nil e records
-// nothing.
+// reports the election; cfg itself is not changed, and its other fields are kept.
+// It does not validate cfg: leaderelection.NewLeaderElector does. Use the result
+// for one LeaderElector at a time. A nil e records nothing.
 //
-// The context of OnStartedLeading stays client-go's own. client-go continues
-// to lead for up to RenewDeadline after it has seen another holder; the work
-// done in that time is work after loss. When it wins the lease back by then,
-// the same body is the work of the new term.
+// The context of OnStartedLeading remains client-go's own. client-go continues
+// to lead for up to RenewDeadline after it has read a record with another holder;
+// work in that time is work after loss. If it wins the lease back before that, the
+// same body is the work of the new term.
 func Instrument(cfg leaderelection.LeaderElectionConfig, e *instrument.Election) leaderelection.LeaderElectionConfig {
 	if cfg.Lock == nil {
 		return cfg
@@ -41,13 +40,13 @@ func Instrument(cfg leaderelection.LeaderElectionConfig, e *instrument.Election)
 	return cfg
 }
 
-// Lock wraps a resource lock, which must not be nil, so that e shows the
-// election of an elector whose callbacks are out of reach: in a framework that
-// makes the elector itself and takes a resource lock. Use it for one
-// LeaderElector at a time. A nil e records nothing.
+// Lock wraps a resource lock, which must not be nil, so that e reports the
+// election of an elector with inaccessible callbacks: in a framework that creates
+// the elector itself and accepts a resource lock. Use it for one LeaderElector at a
+// time. A nil e records nothing.
 //
-// For controller-runtime there is package ctrllease, which keeps the lock that
-// the manager would have made.
+// For controller-runtime use package ctrllease, which keeps the lock that the
+// manager would have made.
 func Lock(l resourcelock.Interface, e *instrument.Election, opts ...Option) *ResourceLock {
 	wrapped := &ResourceLock{inner: l, election: e}
 	RetryPeriod(defaultRetryPeriod)(wrapped)
@@ -65,9 +64,9 @@ type Option func(*ResourceLock)
 // defaultRetryPeriod is that of Kubernetes components and of controller-runtime.
 const defaultRetryPeriod = 2 * time.Second
 
-// RetryPeriod is that of the elector, 2 s if not set; 0 and less change
-// nothing. A standby looks at the lease once in a period and its jitter, which
-// is the resolution of leader_backend_*.
+// RetryPeriod is the elector's retry period, 2 s by default; 0 and less change
+// nothing. A standby reads the lease once per period including jitter, which is
+// the resolution of leader_backend_*.
 func RetryPeriod(d time.Duration) Option {
 	return func(l *ResourceLock) {
 		if d > 0 {
@@ -77,9 +76,9 @@ func RetryPeriod(d time.Duration) Option {
 }
 
 // Work runs body as work of the term that the elector holds or held last, and
-// returns its error. Call it where the framework starts what only the leader
-// does; Instrument does so by itself. The body gets ctx, which no term ends,
-// with the span of the work if there is one. When the elector wins the lease
+// returns its error. Call it where the framework starts the work of the leader;
+// Instrument does this itself. The body gets ctx, which does not end with the
+// term, with the span of the work if there is one. If the elector wins the lease
 // back while the body runs, the body is work of the new term from then on.
 // Panics and runtime.Goexit pass through.
 func (l *ResourceLock) Work(ctx context.Context, body func(context.Context) error) (err error) {

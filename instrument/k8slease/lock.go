@@ -11,9 +11,9 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// ResourceLock is a resource lock whose election is shown; see Lock. It sees
-// what an elector asks of its lock. An elector is one goroutine, which the
-// methods of the resource lock are for; Work may be called by any.
+// ResourceLock is an observed resource lock; see Lock. It observes the calls of an
+// elector. The methods of the resource lock are for the one goroutine of the
+// elector; Work may be called from any goroutine.
 type ResourceLock struct {
 	inner       resourcelock.Interface
 	election    *instrument.Election

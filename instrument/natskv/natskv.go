@@ -15,21 +15,21 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// NewElection campaigns for key and waits until it wins. holder is what others read
-// in the key; a random word that marks the term follows it, after a space.
+// NewElection campaigns for key and waits until it wins. The value of the key is
+// holder, a space, and a random word that identifies the term.
 //
 // The key is updated every third of the bucket's TTL, and watched: the term is
-// lost at once when the key is deleted or another writes it. A holder whose
-// updates fail gives up a tenth of the TTL before the key may go, so that its
-// work can stop in time. A bucket without a TTL makes a lock that only its
-// holder can give back: it has no end, and nothing is renewed.
+// lost at once if the key is deleted or written by another replica. A holder whose
+// updates fail gives up a tenth of the TTL before the key may expire, so that its
+// work can stop in time. In a bucket without a TTL only the holder can release the
+// lock: the lease has no end, and nothing is renewed.
 //
-// It is safe for concurrent use, as all that this package makes.
+// It is safe for concurrent use, as are all values of this package.
 func NewElection(kv jetstream.KeyValue, key, holder string) instrument.Acquirer {
 	return newElector(newStore(kv), key, holder, true)
 }
 
-// NewTryElection takes key, or returns [jetstream.ErrKeyExists], wrapped, at once. See
+// NewTryElection creates key, or returns [jetstream.ErrKeyExists], wrapped, at once. See
 // [NewElection] for holder and the lease.
 func NewTryElection(kv jetstream.KeyValue, key, holder string) instrument.Acquirer {
 	return newElector(newStore(kv), key, holder, false)

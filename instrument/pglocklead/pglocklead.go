@@ -14,23 +14,22 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/internal/keeper"
 )
 
-// NewLock waits for its turn until its context ends. The client looks again
-// once per lease, so a lock that was released may stay free for that long.
+// NewLock waits for the lock until its context ends. The client polls once per
+// lease, so a released lock may stay free for that long.
 //
-// lease is the length that the client was made with, by
-// pglock.WithLeaseDuration; Acquire fails when it is another. The client should
-// be made with pglock.WithHeartbeatFrequency(0).
+// lease must equal the client's pglock.WithLeaseDuration; Acquire fails if it
+// differs. Create the client with pglock.WithHeartbeatFrequency(0).
 func NewLock(client *pglock.Client, name string, lease time.Duration, opts ...pglock.LockOption) instrument.Acquirer {
 	return &locker{client: client, name: name, lease: lease, opts: opts}
 }
 
-// NewTryLock answers at once, with pglock.ErrNotAcquired when another holds the
+// NewTryLock answers at once, with pglock.ErrNotAcquired if another holder has the
 // lock. See NewLock for lease and client.
 //
-// An Acquirer whose attempts have found the same record for longer than a lease
-// takes it for that of a holder that died. Its next attempt takes the lock
-// over, which takes a lease: the library gives it to no client that has not watched
-// it for so long. Keep the Acquirer for that.
+// If the attempts of an Acquirer have found the same record for longer than a
+// lease, the holder is considered crashed. The next attempt takes the lock over and
+// needs one lease for it, because the library requires the client to watch the
+// record for that long. Keep one Acquirer for all attempts.
 func NewTryLock(client *pglock.Client, name string, lease time.Duration, opts ...pglock.LockOption) instrument.Acquirer {
 	return &locker{client: client, name: name, lease: lease, opts: opts, tries: true}
 }
@@ -48,7 +47,7 @@ type locker struct {
 // code that prints it.
 func (*locker) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "pglock lock") }
 
-// Acquire takes the lock.
+// Acquire acquires the lock.
 func (l *locker) Acquire(ctx context.Context) (instrument.Lease, error) {
 	if err := keeper.CheckLease("pglock", l.client, l.lease); err != nil {
 		return nil, err

@@ -15,39 +15,36 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// Outcome is what a look saw. The zero Outcome saw nothing worth recording, and
-// changes nothing.
+// Outcome is the result of a poll. The zero Outcome changes nothing.
 type Outcome struct {
 	record func(*instrument.Election)
 }
 
-// Leading says that this process leads; see instrument.Election.ObserveLeading.
-// Another machine's clock is not ours, so the end of a lease is best told by a
-// duration that is left, added to an instant before the look.
+// Leading reports that this process leads; see instrument.Election.ObserveLeading.
+// Clocks of machines differ: compute the end of a lease from the remaining
+// duration, added to an instant before the poll.
 func Leading(l instrument.Leadership) Outcome {
 	return Outcome{func(e *instrument.Election) { e.ObserveLeading(l) }}
 }
 
-// NotLeading says that this process does not lead, and why a term that is open
-// ended; see instrument.Election.ObserveNotLeading.
+// NotLeading reports that this process does not lead, and the cause of the end of
+// an open term; see instrument.Election.ObserveNotLeading.
 func NotLeading(cause error) Outcome {
 	return Outcome{func(e *instrument.Election) { e.ObserveNotLeading(cause) }}
 }
 
-// Unknown says that the look failed; the last state stays. See
+// Unknown reports that the poll failed; the last state remains. See
 // instrument.Election.ObserveUnknown. A nil error changes nothing.
 func Unknown(err error) Outcome {
 	return Outcome{func(e *instrument.Election) { e.ObserveUnknown(err) }}
 }
 
-// Poll looks at once and then at that interval, until ctx is done, and records
-// what it saw. A look that takes longer than the interval has its context
-// cut short.
+// Poll calls read at once and then at that interval, until ctx is done, and
+// records the outcome. The interval is also the timeout of read's context.
 //
-// A nil election has nothing looked at. After Poll the last state stays; Forget
-// the election if it is over. Poll
-// returns nil when ctx is done, and at once an error for arguments that make
-// no sense.
+// With a nil election read is not called. After Poll the last state remains; call
+// Forget on the election if it has ended. Poll returns nil when ctx is done, and
+// an error at once for invalid arguments.
 func Poll(ctx context.Context, e *instrument.Election, every time.Duration, read func(context.Context) Outcome) error {
 	switch {
 	case every <= 0:

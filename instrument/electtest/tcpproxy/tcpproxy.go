@@ -49,15 +49,15 @@ func New(t testing.TB, server string) *Proxy {
 // Address is where the proxy listens.
 func (p *Proxy) Address() string { return p.listener.Addr().String() }
 
-// Silence holds answers back until Resume: the server does what it is asked,
-// and its client does not learn of it.
+// Silence holds responses back until Resume: the server executes requests, and the
+// client receives no response.
 func (p *Proxy) Silence() { p.set(false, true, false) }
 
-// Block holds requests and answers back until Resume.
+// Block holds requests and responses back until Resume.
 func (p *Proxy) Block() { p.set(true, true, false) }
 
-// Cut closes all connections and refuses others until Resume. What was held
-// back is gone.
+// Cut closes all connections and refuses new ones until Resume. Data that was held
+// back is lost.
 func (p *Proxy) Cut() { p.set(false, false, true) }
 
 // Resume passes everything on.

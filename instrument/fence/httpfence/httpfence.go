@@ -15,7 +15,7 @@ import (
 )
 
 // Transport sends the token of a request's context in [fence.Header]; see
-// fence.WithTerm. A request whose context has none goes out as it is. A nil next
+// fence.WithTerm. A request whose context has none is sent unchanged. A nil next
 // is http.DefaultTransport.
 func Transport(next http.RoundTripper) http.RoundTripper {
 	if next == nil {
@@ -40,19 +40,19 @@ func (t transport) Unwrap() http.RoundTripper { return t.next }
 // Option configures Handler. Nil options are ignored.
 type Option func(*handler)
 
-// AllowMissing lets calls without a token through, for the time in which
-// clients begin to send one. They are counted as missing.
+// AllowMissing admits calls without a token, for a migration in which not all
+// clients send one yet. They are counted as missing.
 func AllowMissing() Option { return func(h *handler) { h.allowMissing = true } }
 
-// Handler passes calls on to next while their token is admitted, within
-// guard.Do: a call of a newer term begins when those of older terms have
-// returned, whose contexts and body reads end then, and a second later their
-// writes of the answer. A stale call is answered
-// with 409 Conflict, one without a token with 412 Precondition Failed, or
-// passed on with AllowMissing. The text of the answer has the tokens and no
-// name of a lock. next finds the token by fence.TokenFrom.
+// Handler passes calls with an admitted token to next, within guard.Do. A call of
+// a newer term ends the contexts and body reads of calls of older terms, and a
+// second later their writes of the response; it begins when they have returned.
+// A stale call is answered with 409 Conflict. A call without a token is answered
+// with 412 Precondition Failed, or passed on with AllowMissing. The response text
+// contains the tokens and no lock name. next gets the token with
+// fence.TokenFrom.
 //
-// A nil guard passes every call on. Reads that need no fencing belong beside
+// A nil guard passes every call on. Do not put reads that need no fencing behind
 // the handler.
 func Handler(guard *fence.Guard, next http.Handler, opts ...Option) http.Handler {
 	h := &handler{guard: guard, next: next}

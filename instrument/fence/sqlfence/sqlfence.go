@@ -71,9 +71,9 @@ ON CONFLICT (name) DO UPDATE SET token = max(token, excluded.token) RETURNING to
 	},
 }
 
-// Schema is the statement that makes the table, if it is not there: one row for
-// each lock, with the highest token. A migration may make it instead. It is
-// empty for a dialect that does not exist.
+// Schema is the statement that creates the table if it does not exist: one row for
+// each lock, with the highest token. A migration may create it instead. It is
+// empty for an unknown dialect.
 func Schema(d Dialect) string {
 	if d >= dialects {
 		return ""
@@ -89,7 +89,7 @@ type Guard struct {
 	args func(token string) []any // a function, so that nothing prints the name
 }
 
-// New makes a Guard for the lock of e, whose series then say what it checked; a
+// New makes a Guard for the lock of e, and counts its checks in the series of e; a
 // nil e records nothing. The name is that of the lock's row, at most 255 bytes,
 // and the same in every process that writes.
 func New(e *instrument.Election, d Dialect, name string) *Guard {
@@ -102,13 +102,14 @@ func New(e *instrument.Election, d Dialect, name string) *Guard {
 }
 
 // Check decides on the writes of a transaction, in one statement, and counts
-// it once. It returns nil, a [fence.StaleError], or an error of the database,
-// which admits nothing and is not counted. After an error the caller rolls
-// back.
+// the check once. It returns nil, a [fence.StaleError], or an error of the
+// database, which admits nothing and is not counted. After an error the caller
+// must roll back.
 //
-// The row of the lock stays locked until the transaction ends, so that no two
-// terms write at once; neither do two transactions of one term. A transaction
-// that checks several locks takes them in one order, against deadlocks.
+// The row of the lock stays locked until the transaction ends, so that two terms,
+// or two transactions of one term, never write at the same time. To avoid
+// deadlocks, transactions that check several locks must check them in the same
+// order.
 func (g *Guard) Check(ctx context.Context, tx *sql.Tx, token uint64) error {
 	switch {
 	case g == nil:
@@ -129,7 +130,7 @@ func (g *Guard) Check(ctx context.Context, tx *sql.Tx, token uint64) error {
 }
 
 // CheckContext is Check with the token of the context; see fence.WithToken.
-// Without one it returns fence.ErrMissing and asks no database.
+// Without one it returns fence.ErrMissing and sends no query.
 func (g *Guard) CheckContext(ctx context.Context, tx *sql.Tx) error {
 	if g == nil {
 		return nil
