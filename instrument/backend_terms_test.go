@@ -8,8 +8,8 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/electtest"
 )
 
-// A look that tells less than the one before makes no other term, and a record
-// that shows a term which no look has met makes one.
+// A reading that tells less than the one before makes no other term, and a record
+// that shows a term which no reading has met makes one.
 func TestTermsOfTheBackendAreCountedByWhatEachLookTells(t *testing.T) {
 	const polled = 30 * s
 	held := func(holder string, token uint64) instrument.BackendView {

@@ -15,7 +15,7 @@ import (
 	"github.com/leaderscope/leaderscope/redact"
 )
 
-// sees is a look that finds a holder, as client-go's standbys see a Lease.
+// sees is a reading that finds a holder, as client-go's standbys see a Lease.
 func sees(e *instrument.Election, holder string, token uint64) {
 	e.ObserveBackend(instrument.BackendView{
 		State: instrument.BackendHeld, Holder: holder, Token: token, Counted: true,

@@ -67,7 +67,7 @@ func TestWorkAfterLossCountsFromWhenAnotherMayLead(t *testing.T) {
 						t.Errorf("the body was told %v", context.Cause(ctx))
 					}
 					time.Sleep((c.body - c.at) / 2)
-					electtest.Read(m, "x") // a look in between changes nothing
+					electtest.Read(m, "x") // a reading in between changes nothing
 					time.Sleep(c.body - time.Since(start))
 					return nil
 				})

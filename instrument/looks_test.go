@@ -25,7 +25,7 @@ func draw[T any](rt *rapid.T, what string, from ...T) T {
 	return rapid.SampledFrom(from).Draw(rt, what)
 }
 
-// drawObservation draws what a look of this process or of the backend shows.
+// drawObservation draws what a reading of this process or of the backend shows.
 func drawObservation(rt *rapid.T) observation {
 	remaining := time.Duration(rapid.IntRange(-10, 20).Draw(rt, "left")) * s
 	expires := rapid.Bool().Draw(rt, "expires")

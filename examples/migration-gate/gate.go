@@ -56,7 +56,7 @@ func (g *gate) pass(ctx context.Context) (outcome, error) {
 		case ran || !errors.Is(err, instrument.ErrContended):
 			return none, err
 		}
-		// Another migrates; the next look shows whether it is done.
+		// Another migrates; the next poll shows whether it is done.
 		if !stage.Wait(ctx, g.every) {
 			return none, context.Cause(ctx)
 		}

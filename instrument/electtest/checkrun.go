@@ -45,7 +45,7 @@ func (p promises) moment() time.Duration {
 	return min(time.Second, p.lease/4)
 }
 
-// step is how long to sleep between two looks.
+// step is how long to sleep between two readings.
 func (p promises) step() time.Duration {
 	if p.lease == 0 {
 		return 10 * time.Millisecond

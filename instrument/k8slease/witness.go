@@ -16,7 +16,7 @@ import (
 
 // campaigning is what the lock is a witness for.
 type campaigning struct {
-	every time.Duration // at most, between two looks of a standby
+	every time.Duration // at most, between two readings of a standby
 	lease time.Duration // the longest that a holder's record told
 
 	ctx   context.Context // of the attempts
@@ -94,7 +94,7 @@ func (l *ResourceLock) showRecord(record *resourcelock.LeaderElectionRecord, end
 	l.show(view)
 }
 
-// show reports a look, which is believed for the length of a lease: an elector
+// show reports a reading, which is believed for the length of a lease: an elector
 // that did not look for so long has stopped, or hangs.
 func (l *ResourceLock) show(view instrument.BackendView) {
 	l.mu.Lock()

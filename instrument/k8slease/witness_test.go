@@ -14,7 +14,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/internal/expect"
 )
 
-// polls is how long a standby takes at most to its next look.
+// polls is how long a standby takes at most to its next reading.
 const polls = 2 * retryPeriod * 11 / 10
 
 // views is the backend's view of a replica, without its instants.

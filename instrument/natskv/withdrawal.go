@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// retryAfter is the time between two looks.
+	// retryAfter is the time between two readings.
 	retryAfter = time.Second
 	// settleTime is how long a request without an answer may still create its
 	// key, once the server answers.
@@ -23,7 +23,7 @@ const (
 
 // withdrawals delete a key that no replica holds: its creation, or its deletion,
 // was not answered. The key may be there, or come when the connection is back.
-// Attempts add up while the server is out of reach, and one look serves all.
+// Attempts add up while the server is out of reach, and one reading serves all.
 type withdrawals struct {
 	store store
 	key   string

@@ -23,7 +23,7 @@ var (
 	options = []instrument.ElectionOption{instrument.Hold(), instrument.LeaseDuration(15 * s)}
 )
 
-// leads is a look that sees a lease of 15 s, renewed just now.
+// leads is a poll that sees a lease of 15 s, renewed just now.
 func leads(context.Context) poll.Outcome {
 	asked := time.Now()
 	return poll.Leading(instrument.Leadership{Expiry: asked.Add(15 * s), Asked: asked})

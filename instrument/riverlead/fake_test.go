@@ -25,7 +25,7 @@ type table struct {
 	untimed  error           // instead of the time
 	last     context.Context // of the last query
 	ahead    time.Duration   // of the server's clock
-	way      time.Duration   // of a look to the server, and back
+	way      time.Duration   // of a poll to the server, and back
 	scramble int             // of the way, in ms
 	queries  []string
 }

@@ -21,7 +21,7 @@ type follower struct {
 	database   riverdriver.Executor
 	id, schema string
 
-	row riverdriver.Leader // of the last look that saw this client lead
+	row riverdriver.Leader // of the last poll that saw this client lead
 	end time.Time          // of the lease in row
 }
 
@@ -42,9 +42,9 @@ func (f *follower) pollRow(ctx context.Context) poll.Outcome {
 	return poll.Leading(instrument.Leadership{Expiry: f.end, Asked: asked, Granted: f.lease})
 }
 
-// endOf is the end of the lease, too early by at most the time that a look
+// endOf is the end of the lease, too early by at most the time that a poll
 // took. A row that did not change has the end that was computed first, unless
-// the database's clock has jumped ahead meanwhile: what a look takes is no
+// the database's clock has jumped ahead meanwhile: what a poll takes is no
 // renewal.
 func (f *follower) endOf(row riverdriver.Leader, remaining time.Duration, asked time.Time, took time.Duration) time.Time {
 	end := asked.Add(remaining)
@@ -84,7 +84,7 @@ func (f *follower) read(ctx context.Context) (row riverdriver.Leader, remaining 
 	return *leader, leader.ExpiresAt.Sub(now), nil
 }
 
-// failed names the reason of a look that failed: a look that takes longer than
+// failed names the reason of a poll that failed: a poll that takes longer than
 // the interval shows a server that does not answer.
 func failed(err error) error {
 	reason, ok := classify.SQLState().Classify(err)

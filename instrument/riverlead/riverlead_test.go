@@ -236,9 +236,9 @@ func TestAClientThatStops(t *testing.T) {
 	released := ended("released", 3*s).With(expect.Released("ok")).With(expect.Used(15*s, 3*s))
 	for _, c := range []struct {
 		name  string
-		stops func(x *table) // at 3 s, a second after the second look
+		stops func(x *table) // at 3 s, a second after the second poll
 		want  electtest.Series
-		ended error // of the last look
+		ended error // of the last poll
 	}{
 		{"it has resigned", func(x *table) { x.elect("") }, released, context.Canceled},
 		{"it has resigned, and another client leads", func(x *table) { x.elect("other") }, released, context.Canceled},

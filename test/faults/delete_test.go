@@ -16,7 +16,7 @@ import (
 // holder lives on, so nothing but the record reports the loss.
 type deletion struct {
 	by func(t testing.TB, c *cluster, holder *process) error
-	// within is how long the holder may not notice: until its next look.
+	// within is how long the holder may not notice: until its next reading.
 	within time.Duration
 	// grows is what the loss may add to the counters of the holder. All others
 	// stay, on every replica.

@@ -201,7 +201,7 @@ func TestAnEtcdThatIsAwayIsNoVacancy(t *testing.T) {
 	r.compare(s.process, "etcd", "/elections/steady")
 
 	_ = s.Process.Signal(syscall.SIGSTOP)
-	pause(17) // longer than a look is believed
+	pause(17) // longer than a reading is believed
 	_ = s.Process.Signal(syscall.SIGCONT)
 	eventually(t, "the election is seen after a suspension", func() bool { return seen() && s.up(t, "etcd") == 1 })
 	r.compare(s.process, "etcd", "/elections/steady")

@@ -32,7 +32,7 @@ type lockable struct {
 	free func(t *testing.T)
 	// dies has the holder die; nil: as free.
 	dies func(t *testing.T)
-	// polled backends do not see what lies between two looks.
+	// polled backends do not see what lies between two readings.
 	polled bool
 }
 

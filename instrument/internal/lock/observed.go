@@ -8,7 +8,7 @@ import (
 
 // Seen is what an observation saw of a lock that this process holds.
 type Seen struct {
-	// Asked is just before the look; 0 unknown.
+	// Asked is just before the reading; 0 unknown.
 	Asked Instant
 	Now   Instant
 	// End is the end of the lease; 0 unknown.
@@ -28,8 +28,8 @@ func (s *State) Observed() *Term {
 }
 
 // Steady takes another look at the observed term that is still led, and
-// counts an end that moved on as a renewal. The end that a look computes is
-// too early by up to the time that the look took: an end within that is the
+// counts an end that moved on as a renewal. The end that a reading computes is
+// too early by up to the time that the reading took: an end within that is the
 // same end.
 func (s *State) Steady(o Seen) {
 	seen := s.observing()
@@ -89,7 +89,7 @@ func (s *State) lengthOf(o Seen) time.Duration {
 	return s.Params.Lease
 }
 
-// slackOf is how much too early the end of a look can be.
+// slackOf is how much too early the end of a reading can be.
 func (s *State) slackOf(o Seen) time.Duration {
 	const resolution = time.Millisecond
 	switch {

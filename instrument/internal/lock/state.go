@@ -51,8 +51,8 @@ type State struct {
 // observation is what only locks have that are observed.
 type observation struct {
 	term  *Term         // open by observation; nil while another leads
-	slack time.Duration // how much too early the end of the last look can be
-	view  *view         // what the backend says; nil until the first look
+	slack time.Duration // how much too early the end of the last reading can be
+	view  *view         // what the backend says; nil until the first reading
 	guard *guard        // what a store in this process checked; nil without one
 
 	identities []identity // with which this process campaigns

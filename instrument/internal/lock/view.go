@@ -6,7 +6,7 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
-// Standing is what a look at the backend shows of a lock, whichever process holds it.
+// Standing is what a read of the backend shows of a lock, whichever process holds it.
 type Standing uint8
 
 // The standings.
@@ -38,7 +38,7 @@ type Look struct {
 	Length time.Duration
 	// Valid is how long the answer is believed; 0: until the next.
 	Valid time.Duration
-	// Every is the time between looks; 0: the backend tells of each change.
+	// Every is the time between readings; 0: the backend tells of each change.
 	Every time.Duration
 }
 
@@ -58,7 +58,7 @@ type view struct {
 	handover Distribution
 }
 
-// viewed is the term that was seen last, as far as any look has told of it: one
+// viewed is the term that was seen last, as far as any reading has told of it: one
 // that does not tell a holder or a token does not make it another term.
 type viewed struct {
 	holder         uint64
@@ -151,10 +151,10 @@ func (v *view) settle(now Instant) {
 	}
 }
 
-// isOver reports a look that names a holder whose lease has ended.
+// isOver reports a reading that names a holder whose lease has ended.
 func (l *Look) isOver() bool { return l.Standing == Held && l.End != 0 && l.End <= l.Now }
 
-// missed reports a look that shows a term which began and ended since the last
+// missed reports a reading that shows a term which began and ended since the last
 // one, when the lock was vacant: its lease ended after that. From when on it was
 // held is not known, and what was vacancy as far as anybody could know stays
 // so. The same record again is no other term, though its end may be computed a
@@ -167,8 +167,8 @@ func (v *view) missed(l *Look) bool {
 }
 
 // holds takes an answer that names a live holder. A term that is found at the
-// first look did not begin with it. How long a gap was is known where its
-// beginning was seen and the view was not blind since; between two looks a
+// first reading did not begin with it. How long a gap was is known where its
+// beginning was seen and the view was not blind since; between two readings a
 // change of the holder hides a gap.
 func (s *State) holds(v *view, l Look) {
 	switch {
@@ -196,7 +196,7 @@ func termOf(l *Look) viewed {
 	return viewed{holder: l.Holder, named: l.Label != "", token: l.Token, counted: l.Counted}
 }
 
-// sameTerm compares what was told of the term with what this look tells.
+// sameTerm compares what was told of the term with what this reading tells.
 func (v *view) sameTerm(l *Look) bool {
 	a, b := v.term, termOf(l)
 	return (a.holder == b.holder || !a.named || !b.named) && (a.token == b.token || !a.counted || !b.counted)
@@ -218,7 +218,7 @@ func (v *view) tells(l *Look) {
 
 // lapse takes an answer that names a holder whose lease has ended. The vacancy
 // began with the end of the lease, also if the view was blind then: the record
-// shows that it was not renewed. A lease that had ended before the first look is
+// shows that it was not renewed. A lease that had ended before the first reading is
 // a vacancy whose beginning was not seen.
 func (v *view) lapse(l Look) {
 	if v.last.Standing == Held && !v.sameTerm(&l) {

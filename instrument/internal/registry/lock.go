@@ -81,7 +81,7 @@ func (l *Lock) rejoin() {
 	}
 }
 
-// Peek takes the mutex for a look that changes nothing which is exported.
+// Peek takes the mutex for a reading that changes nothing which is exported.
 func (l *Lock) Peek() { l.mu.Lock() }
 
 // Unlock gives the mutex back.
