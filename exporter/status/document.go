@@ -107,7 +107,7 @@ func (s state) String() string { return stateWords[s] }
 func (s state) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // date is a time in UTC, to the millisecond. Unlike time.Time it can be
-// written whatever a clock says.
+// written for any reading of a clock.
 type date time.Time
 
 func (d date) String() string { return time.Time(d).UTC().Format("2006-01-02T15:04:05.000Z07:00") }
@@ -123,12 +123,11 @@ func secondsOf(d time.Duration) seconds { return seconds(math.Round(d.Seconds()*
 func (h *handler) writeJSON(w io.Writer, q query) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	e.SetEscapeHTML(true) // for whoever puts it into a page
+	e.SetEscapeHTML(true) // for a program that puts it into a page
 	return e.Encode(h.read(q))
 }
 
-// read takes the status. It keeps no more locks than the page and those before
-// it need.
+// read takes the status. It keeps only the locks of the page and those before it.
 func (h *handler) read(q query) *document {
 	d := &document{Schema: schemaVersion, Instance: h.instance, Faults: h.m.Faults(), TermsKept: h.terms, Locks: []lockStatus{}}
 	chosen, most := 0, q.page*PageSize

@@ -13,11 +13,10 @@ type Policy struct {
 	unmet func(m *instrument.Middleware) string
 }
 
-// LeaderOnly is met while this process leads e, as e.Leading says: until its
-// lease ends, as far as the end can be known. It is for services whose traffic
-// must go to the leader. Standbys never become ready under it, so a rollout
-// that waits for every replica to be ready does not end. A nil or forgotten
-// Election never leads.
+// LeaderOnly is met while this process leads e, according to e.Leading: until its
+// lease ends, as far as the end is known. It is for services whose traffic must go
+// to the leader. Standbys never become ready with it, so a rollout that waits for
+// every replica to be ready does not end. A nil or forgotten Election never leads.
 func LeaderOnly(e *instrument.Election) Policy {
 	return Policy{func(*instrument.Middleware) string {
 		if e.Leading() {
@@ -29,7 +28,7 @@ func LeaderOnly(e *instrument.Election) Policy {
 
 // NotWhileOverrun is met unless a lease is overrun: this process keeps a term
 // past its lease end, or a body still runs, although another replica may lead.
-// It looks at every lock of the Middleware.
+// It checks every lock of the Middleware.
 func NotWhileOverrun() Policy {
 	return Policy{func(m *instrument.Middleware) (reason string) {
 		m.Inspect(func(s *instrument.Snapshot) {
@@ -41,10 +40,10 @@ func NotWhileOverrun() Policy {
 	}}
 }
 
-// Ready answers readiness probes: status 200 when every policy is met, else
+// Ready answers readiness probes: status 200 if every policy is met, otherwise
 // 503 with the reason, as plain text. Without a policy a process is always
-// ready, since a standby is ready to take over. It is no liveness check: to
-// restart a standby because it does not lead helps nobody.
+// ready, since a standby is ready to take over. Do not use it as a liveness check:
+// restarting a standby because it does not lead has no benefit.
 //
 // The handler is safe for concurrent use.
 func Ready(m *instrument.Middleware, policies ...Policy) http.Handler {

@@ -1,13 +1,14 @@
-// Package status serves what one process knows of its elections:
+// Package status serves the state of the elections of one process: a page and JSON
+// (Handler), and a readiness check (Ready).
 //
 //	m, err := instrument.New()
 //	http.Handle("/status", status.Handler(m)) // a page for people, JSON for programs
 //	http.Handle("/ready", status.Ready(m))    // a readiness check
 //
-// It shows labels, as the redaction policy makes them, and never a lock's name.
+// It shows labels according to the redaction policy, and never a lock's name.
 //
-// What several replicas know together is for metrics and dashboards; this
-// package reads one Middleware. docs/status.md has the schema of the JSON.
+// For the state of several replicas use metrics and dashboards; this package reads
+// one Middleware. docs/status.md has the schema of the JSON.
 package status
 
 import (
@@ -37,9 +38,9 @@ const (
 // Option configures a Handler. Nil options are ignored.
 type Option func(*handler)
 
-// WithTerms sets how many ended terms are kept of each label, DefaultTerms if
-// not set. More than MaxTerms means MaxTerms, and less than 1 changes nothing.
-// Two handlers of one Middleware share what is kept, each shows its own number.
+// WithTerms sets how many ended terms of each label are kept, by default
+// DefaultTerms. More than MaxTerms means MaxTerms, and less than 1 changes nothing.
+// Two handlers of one Middleware share the kept terms; each shows its own number.
 func WithTerms(n int) Option {
 	return func(h *handler) {
 		if n >= 1 {
@@ -60,20 +61,19 @@ func WithRefresh(d time.Duration) Option {
 	}
 }
 
-// WithInstance names this process on the page and in the JSON, such as by the
-// name of its pod. It is made valid as labels are, and it must not carry what
-// labels hide.
+// WithInstance names this process on the page and in the JSON, for example by the
+// name of its pod. It is made valid like a label, and it must not contain anything
+// that labels hide.
 func WithInstance(name string) Option {
 	return func(h *handler) { h.instance = redact.Valid(name) }
 }
 
 // Handler serves the status of m. A client whose Accept header prefers
 // text/html gets the page, any other JSON; ?format=html and ?format=json
-// decide regardless of it. The answer is made before it is written, so that a
-// slow reader keeps nothing but its own answer; bound it by the server's
-// WriteTimeout.
+// override it. The response is complete before it is written, so that a slow
+// client blocks only its own response; limit it with the server's WriteTimeout.
 //
-// From the first Handler on m keeps the last terms of each label. A nil
+// From the first Handler on, m keeps the last terms of each label. A nil
 // Middleware has no locks. The handler is safe for concurrent use and has
 // nothing to close.
 func Handler(m *instrument.Middleware, opts ...Option) http.Handler {

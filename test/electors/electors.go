@@ -18,8 +18,8 @@ const Lease = 4 * time.Second
 // Replica is who campaigns for what, and where its server is.
 type Replica struct {
 	Address, Lock, ID string
-	// Renewed is told of each answer to a renewal, by the client and not by what
-	// is observed; nil: nobody is.
+	// Renewed is called for each answer to a renewal, by the client and not by the
+	// observed adapter; nil: it is not called.
 	Renewed func()
 }
 

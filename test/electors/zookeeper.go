@@ -75,7 +75,7 @@ func DeleteOnZooKeeper(_ context.Context, address, lock string) error {
 // checks is a connection to ZooKeeper that hears each answer to the question
 // whether a node exists, which is how its holder sees that it still holds it.
 // A frame begins with its length and the number of its request; that of a
-// request goes on with what is asked.
+// request continues with its arguments.
 type checks struct {
 	net.Conn
 	replica Replica

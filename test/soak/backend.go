@@ -34,7 +34,7 @@ type backend struct {
 	referee func(addresses []string, lock string) (read, func(), error)
 	// remove deletes the record as an operator would.
 	remove func(ctx context.Context, address, lock string) error
-	// bound says that the lock lives with its connection: nobody holds it while
+	// bound says that the lock lives with its connection: no replica holds it while
 	// the server is down.
 	bound bool
 

@@ -121,8 +121,8 @@ func (r *referee) last() timeline.Look {
 	return timeline.Look{}
 }
 
-// holder is who held the lock at the last look; "" when nobody did or the look
-// failed.
+// holder is the replica that held the lock at the last reading; "" if no replica
+// did or the reading failed.
 func (r *referee) holder() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -66,8 +66,8 @@ type counters struct {
 // writes are those that reached the register.
 type writes struct {
 	All int
-	// Unheld came while the backend named another or nobody, Refused had a token
-	// that was too low.
+	// Unheld came while the backend named another holder or none, Refused had a
+	// token that was too low.
 	Unheld, Refused int
 }
 

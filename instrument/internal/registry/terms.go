@@ -13,8 +13,8 @@ type Terms struct {
 	// Open are the terms that are open or under which work still runs, the
 	// earliest lease end first and those without a known end last.
 	Open []lock.OpenTerm
-	// Ended are the last terms that ended, the latest first: no more than are
-	// kept, of all locks together.
+	// Ended are the last terms that ended, the latest first: at most as many as
+	// are kept, of all locks together.
 	Ended []lock.EndedTerm
 }
 
@@ -64,7 +64,7 @@ func (t *Terms) add(l *Lock, at lock.Moment) {
 	t.Ended = l.AppendEnded(t.Ended)
 }
 
-// finish sorts, and leaves no more ended terms than a lock may keep.
+// finish sorts, and drops ended terms beyond the number that a lock may keep.
 func (t *Terms) finish(most int) {
 	slices.SortStableFunc(t.Open, func(a, b lock.OpenTerm) int {
 		if a.End == 0 || b.End == 0 {

@@ -31,7 +31,7 @@ type Life struct {
 // Rules say how samples count.
 type Rules struct {
 	// Interval is how often a candidate is scraped. A sample stands for the
-	// time until the next one, and for no more than twice the interval.
+	// time until the next one, and for at most twice the interval.
 	Interval time.Duration
 	// Late is how long a reading may take; a sample that took longer is left
 	// out, since the value may be of any instant within it.

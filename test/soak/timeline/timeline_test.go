@@ -126,7 +126,7 @@ var (
 )
 
 func TestGaugesAreComparedWithTheRecord(t *testing.T) {
-	// a holds the lock for two seconds, then nobody does for one, then b.
+	// a holds the lock for two seconds, then no replica for one second, then b.
 	truth := NewTruth(looks(
 		part{holder: "a", term: "1", for_: 2 * time.Second},
 		part{for_: time.Second},
