@@ -33,7 +33,7 @@ func TestWhatIsWrongIsSaidAndNothingIsWatched(t *testing.T) {
 		"nothing to watch":           {[]string{"--redaction", "raw"}, 2, "no backend is configured; add kubernetes"},
 		"a bad file":                 {[]string{"--config", file}, 2, `line 1: redaction.policy: unknown policy "plain"`},
 		"no file":                    {[]string{"--config", "none.yaml"}, 2, "none.yaml"},
-		"a file and flags":           {[]string{"--config", file, "--kubernetes"}, 2, "are for use without --config"},
+		"a file and flags":           {[]string{"--config", file, "--kubernetes"}, 2, "cannot be combined with --config"},
 		"an argument":                {[]string{"x"}, 2, `unexpected argument "x"`},
 		"an unknown flag":            {[]string{"--x"}, 2, "flag provided but not defined: -x"},
 		"a bad address":              {[]string{"--kubernetes", "--redaction", "raw", "--listen", "x"}, 2, `listen: "x" is not a valid address`},
