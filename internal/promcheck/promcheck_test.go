@@ -25,8 +25,8 @@ func TestExprReportsWhatTheParserLetsPass(t *testing.T) {
 		"a regular expression of reasons":        {expr: `rate(leader_not_acquired_total{reason=~"timeout|canceled"}[5m])`},
 
 		"text that is no expression":             {expr: `sum by (`, want: "unclosed left parenthesis"},
-		"an unknown metric":                      {expr: `leader_actve`, want: "no metric of the catalogue"},
-		"a metric by another name matcher":       {expr: `{__name__="leader_actve"}`, want: "no metric of the catalogue"},
+		"an unknown metric":                      {expr: `leader_actve`, want: "not a metric of the catalogue"},
+		"a metric by another name matcher":       {expr: `{__name__="leader_actve"}`, want: "not a metric of the catalogue"},
 		"an unknown label":                       {expr: `leader_active{lock="x"}`, want: "has no label lock"},
 		"a label of another target":              {expr: `leader_active{pod="x"}`, opts: []Option{TargetLabels("job", "instance")}, want: "has no label pod"},
 		"a value that no series has":             {expr: `rate(leader_not_acquired_total{reason="backend-error"}[5m])`, want: "no value of reason matches"},
@@ -68,7 +68,7 @@ func TestRecordedSeriesAreCheckedLikeOthers(t *testing.T) {
 		"nothing where All is chosen":        {expr: `leader_active{__none__!~"$lock_name"}`},
 		"a rule that is a counter itself":    {expr: `max by (lock_name) (leader_attempts_total)`, opts: []Option{Cumulative()}},
 
-		"a series that nothing records": {expr: `lock:leader_active:min`, want: "no metric of the catalogue"},
+		"a series that nothing records": {expr: `lock:leader_active:min`, want: "not a metric of the catalogue"},
 		"a label that was not kept":     {expr: `lock:leader_active:sum{instance="a"}`, want: "has no label instance"},
 		"one lock of a job's series":    {expr: `job:leader_attempts:rate2m{lock_name="a"}`, want: "has no label lock_name"},
 		"a recorded counter as it is":   {expr: `holder:leader_lease_usage_near:count`, want: "below rate or increase"},
