@@ -62,7 +62,7 @@ var equivalents = []equivalent{
 	{
 		change{
 			folder: "instrument/internal/lock", in: "State.addTerms", kind: swapComparison,
-			old: "if (!f.LeftKnown || left < f.Left) && !s.idles(t)", new: "if (!f.LeftKnown || left <= f.Left) && !s.idles(t)",
+			old: "if (!f.LeftKnown || remaining < f.Left) && !s.idles(t)", new: "if (!f.LeftKnown || remaining <= f.Left) && !s.idles(t)",
 		}, eitherOfTwo,
 	},
 	{

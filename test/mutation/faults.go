@@ -126,7 +126,7 @@ var faults = []fault{
 	},
 	{
 		what: "headroom of several terms is the latest", folder: "instrument/internal/lock", in: "State.addTerms",
-		good: "!f.LeftKnown || left < f.Left", bad: "!f.LeftKnown || left > f.Left",
+		good: "!f.LeftKnown || remaining < f.Left", bad: "!f.LeftKnown || remaining > f.Left",
 	},
 	{
 		what: "the pending age is the youngest attempt's", folder: "instrument/internal/lock", in: "State.addAttempts",
