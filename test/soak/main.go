@@ -44,7 +44,7 @@ func main() {
 		return
 	}
 	var o options
-	flag.StringVar(&o.elector, "elector", "all", "elector to run: all, or one of "+strings.Join(names(), ", "))
+	flag.StringVar(&o.elector, "elector", everyElector, "elector to run: all, or one of "+strings.Join(names(), ", "))
 	flag.DurationVar(&o.length, "for", 2*time.Minute, "how long each elector runs")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the faults")
 	flag.StringVar(&o.out, "out", "", "folder for a file of results per elector; none if empty")
@@ -75,6 +75,9 @@ func fail(code int, err error) {
 	os.Exit(code)
 }
 
+// everyElector stands for all of them.
+const everyElector = "all"
+
 type options struct {
 	elector, only, out, page string
 	seeded                   bool
@@ -87,14 +90,14 @@ func (o options) do(ctx context.Context) error {
 		return writePage(o.out, o.page)
 	}
 	if o.seeded {
-		return seed(ctx, server.Root(), o.seed)
+		return seed(ctx, server.Root(), o.elector, o.seed)
 	}
 	breaks := some(o.only)
 	if len(breaks) == 0 {
 		return fmt.Errorf("no fault has %q in its name; valid names: %q", o.only, kinds)
 	}
 	all := backends
-	if o.elector != "all" {
+	if o.elector != everyElector {
 		b, err := find(o.elector)
 		if err != nil {
 			return err

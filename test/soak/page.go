@@ -43,11 +43,14 @@ func (p page) write() {
 	p.limits()
 }
 
-// byFalseLeader are the results with the most false leadership first.
+// byFalseLeader are the results with the most false leadership first; of those
+// with as much, the most false absence.
 func (p page) byFalseLeader() []*result {
 	sorted := slices.Clone(p.results)
 	slices.SortStableFunc(sorted, func(a, b *result) int {
-		return cmp.Compare(b.Total.PerHour(b.Total.Active.FalseLeader), a.Total.PerHour(a.Total.Active.FalseLeader))
+		x, y := a.Total, b.Total
+		return cmp.Or(cmp.Compare(y.PerHour(y.Active.FalseLeader), x.PerHour(x.Active.FalseLeader)),
+			cmp.Compare(y.PerHour(y.Active.FalseAbsence), x.PerHour(x.Active.FalseAbsence)))
 	})
 	return sorted
 }
@@ -96,8 +99,9 @@ Seconds in the run, and per hour of leadership in brackets.
 		}
 	}
 	p.say(`
-False absence is on the safe side. Most of it has a fault as its cause that keeps the answers away: the server renewed the lease, and the process cannot
-know. Under the other faults it was %s of the leadership at most.
+False absence is on the safe side. It comes from faults that keep the answers away: the server renewed the lease or was down, and the process cannot know that its
+lease goes on. A ZooKeeper that restarts lets every session begin again, so that the record outlives the lease end of its holder by as long as the server was away.
+Under all other faults, and without one, false absence was %s of the leadership at most.
 `, percent(p.mostAbsence()))
 }
 
@@ -177,7 +181,8 @@ func (p page) numbers() {
 	p.say(`## Other numbers
 
 The lease end is compared with the server's where no renewal lies between. Later is unsafe, earlier is safe: the answer to a renewal did not arrive. Work after a
-loss is compared with what the record allows; where the process knows its lease end it begins to count there, before the server frees the lock. Renewals are
+loss is compared with what the record allows; where the process knows its lease end it begins to count there, since another may lead from then on, and the server may
+free the lock later or not at all. Renewals are
 compared with the answers that the client library got.
 
 | elector | lease end: later, at most | earlier, at most | median difference | compared | work after loss: exported | by the record | counters that differ | readings | renewals: answered | counted |
@@ -200,6 +205,7 @@ func (p page) electors() {
 A metric cannot be better than its elector. Each run's history of the lock, as the server recorded it, is checked as a lock's with
 [porcupine](https://github.com/anishathalye/porcupine). Work of two at once is what the processes did, by their own logs: the work takes 0.1 s to stop. A register
 takes a write of the leader every 0.05 s; without the lock are those that came when the server named another or none, refused are those whose fencing token was too low.
+A suspended process counts as at work. Locks of Redis and PostgreSQL have no token, and none of their writes can be refused.
 
 | elector | terms | history | work of two at once | longest | writes | without the lock | refused |
 |---|--:|---|--:|--:|--:|--:|--:|`)

@@ -62,11 +62,14 @@ func (s seeded) apply(text []byte) ([]byte, error) {
 	return bytes.Replace(text, []byte(s.good), []byte(s.bad), 1), nil
 }
 
-// seed builds this program once with each fault and runs it. Every one must be
-// found, in words that name it.
-func seed(ctx context.Context, root string, number uint64) error {
+// seed builds this program once with each fault of an elector, or of all, and
+// runs it. Every one must be found, in words that name it.
+func seed(ctx context.Context, root, elector string, number uint64) error {
 	var missed []string
 	for _, s := range seededFaults {
+		if elector != everyElector && s.elector != elector {
+			continue
+		}
 		said, err := s.run(ctx, root, number)
 		if err != nil {
 			return err

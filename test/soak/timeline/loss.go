@@ -132,7 +132,7 @@ func Overlap(work []Span) (sum, longest time.Duration) {
 		if a.at != b.at {
 			return int(a.at - b.at)
 		}
-		return a.delta - b.delta // one that ends then and one that begins do not overlap
+		return b.delta - a.delta // where one begins as another ends, the overlap with a third goes on
 	})
 	depth, since := 0, time.Duration(0)
 	for _, e := range edges {

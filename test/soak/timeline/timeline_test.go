@@ -345,11 +345,12 @@ func TestWorkOfTwoOverlaps(t *testing.T) {
 		work []Span
 		want answer
 	}{
-		"one after the other":  {[]Span{{0, 100}, {100, 200}}, answer{}},
-		"two":                  {[]Span{{0, 100}, {70, 200}}, answer{30, 30}},
-		"two times":            {[]Span{{0, 100}, {70, 200}, {150, 300}}, answer{80, 50}},
-		"one within the other": {[]Span{{0, 100}, {40, 50}}, answer{10, 10}},
-		"three":                {[]Span{{0, 100}, {20, 60}, {40, 80}}, answer{60, 60}},
+		"one after the other":         {[]Span{{0, 100}, {100, 200}}, answer{}},
+		"two":                         {[]Span{{0, 100}, {70, 200}}, answer{30, 30}},
+		"two times":                   {[]Span{{0, 100}, {70, 200}, {150, 300}}, answer{80, 50}},
+		"one within the other":        {[]Span{{0, 100}, {40, 50}}, answer{10, 10}},
+		"one stretch with two others": {[]Span{{0, 200}, {50, 100}, {100, 150}}, answer{100, 100}},
+		"three":                       {[]Span{{0, 100}, {20, 60}, {40, 80}}, answer{60, 60}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sum, longest := Overlap(c.work)
