@@ -99,6 +99,18 @@ func TestNodeThatIsGoneIsNoWin(t *testing.T) {
 	}
 }
 
+func TestNodeOfAnotherSessionIsNoWin(t *testing.T) {
+	server := newTree()
+	theirs, err := server.connect().elector("/leader").(*elector).join()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := server.connect()
+	if _, err := watched(c, c.session, c.session.end(), theirs.node); !errors.Is(err, instrument.ErrSessionLost) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestSessionThatExpiresWhileItWaitsIsNoWin_C02(t *testing.T) {
 	server := newTree()
 	first := acquire(t, server.connect().elector("/leader"))

@@ -147,6 +147,13 @@ var equivalents = []equivalent{
 		"any number that no statement answers",
 	},
 	{
+		change{
+			folder: "instrument/zklock", in: "candidate.ahead", kind: swapComparison,
+			old: "case n < own:", new: "case n <= own:",
+		},
+		"the case before it is that of the equal number",
+	},
+	{
 		change{folder: "instrument/dynamolocklead", in: "century", kind: changeConstant},
 		"a wait that no program outlives",
 	},
