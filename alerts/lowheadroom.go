@@ -40,8 +40,8 @@ func (k *LowHeadroom) rules(b builder) []draft {
 
 	// Each replica against its own lease, which a rollout may change.
 	left := query.Op(headroom, "/", s.Metric(catalog.LeaseDuration, single))
-	// Where nothing marks a series as gone, the last words of a run that ended
-	// close to its lease stay for five minutes (H6).
+	// If no stale marker is written, the last sample of a run that ended close to its
+	// lease stays for five minutes (H6).
 	fresh := query.Over("present_over_time", headroom, b.fresh().String())
 	expr := query.Op(s.By("min", query.Op(left, "and", fresh)), "<", query.Number(k.Share))
 

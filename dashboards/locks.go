@@ -118,8 +118,8 @@ func infoHeadings() []heading {
 	}
 }
 
-// stateWords names the states of a lock. Red is an alert that pages; orange
-// one that warns, or what may still pass.
+// stateWords maps the states of a lock to names. Red is an alert that pages; orange
+// is an alert that warns, or a state that may be temporary.
 func stateWords() dashboard.ValueMapping {
 	var all []says
 	for i, c := range condition.States() {

@@ -279,9 +279,9 @@ func (f Facts) RunAverage(window string) Expr {
 	return f.Run(f.Average(catalog.ExecutionDuration, window))
 }
 
-// State is the number of the worst that can be said of a lock; see
-// [condition.States]. What an alert reports comes from the alert itself, so
-// that both always agree; the rest is what may still pass.
+// State is the number of the worst state of a lock; see [condition.States]. A state
+// with an alert comes from the alert itself, so that both always agree; the other
+// states may be temporary.
 func (f Facts) State() Expr {
 	now := f.now()
 	if f.Recorded {
