@@ -18,7 +18,7 @@ func (s Scope) BackendErrorShare(window string) Expr {
 	return s.ofAttempts(s.BackendErrors(window), window)
 }
 
-// BackendErrorShareAbove is that share where more than so many attempts did.
+// BackendErrorShareAbove is that share for locks with more than n such attempts.
 func (s Scope) BackendErrorShareAbove(more Expr, window string) Expr {
 	return s.ofAttempts(Op(s.BackendErrors(window), ">", more), window)
 }
@@ -39,15 +39,14 @@ func (s Scope) HoldInfo(matchers ...Matcher) Expr {
 }
 
 // NearLease counts the runs and renewals of a window that used more than
-// catalog.NearLeaseBound of their lease; 0 where a lease is known and there are
-// none.
+// catalog.NearLeaseBound of their lease; 0 if a lease is known and there are none.
 func (s Scope) NearLease(window string) Expr {
 	all := s.nearLease(window, func(e Expr) Expr { return e })
 	return s.By("sum", Op(all, "or", Op(Number(0), "*", s.Metric(catalog.LeaseOverruns))))
 }
 
-// NearLeases is that count where there are any: replicas without are left out
-// before they cost a sum.
+// NearLeases is that count for replicas that have any: the others are left out before
+// the aggregation, to save cost.
 func (s Scope) NearLeases(window string) Expr {
 	return s.By("sum", s.nearLease(window, func(e Expr) Expr { return Op(e, ">", Number(0)) }))
 }
@@ -56,11 +55,11 @@ func (s Scope) nearLease(window string, keep func(Expr) Expr) Expr {
 	return s.Histograms.Either(s.nearLeaseClassic(window, keep), s.nearLeaseNative(window))
 }
 
-// nearLeaseClassic subtracts two deltas, which are extrapolated alike because
-// their samples have the same times. Increases are not: they are cut where the
-// series would fall below zero, so their difference would not be 0 when it is.
-// Deltas do not see a process that restarted or a histogram that began with
-// its first observation; both have no past to subtract (G6, G11).
+// nearLeaseClassic subtracts two deltas, which are extrapolated in the same way because
+// their samples have the same times. Increases are not: their extrapolation stops
+// where a series would fall below zero, so a difference of 0 could become positive.
+// Deltas ignore a process that restarted, and a histogram that started with its first
+// observation; both have no earlier values to subtract (G6, G11).
 func (s Scope) nearLeaseClassic(window string, keep func(Expr) Expr) Expr {
 	count, good := s.Count(catalog.LeaseUsageRatio), s.goodUse()
 	young := Op(s.beganWithin(count, window), "or", Op(Over("resets", count, window), ">", "0"))
@@ -78,17 +77,16 @@ func (s Scope) goodUse() Expr {
 	return s.Bucket(catalog.LeaseUsageRatio, Equal("le", string(Number(catalog.NearLeaseBound))))
 }
 
-// beganWithin keeps series that began in a window although their process had
-// been seen before: a counter that is there from construction has more samples.
+// beganWithin keeps series that started within a window although their process was
+// already scraped before: a counter that exists from the start has more samples.
 func (s Scope) beganWithin(series Expr, window string) Expr {
 	return Op(Over("count_over_time", series, window), "<", Over("count_over_time", s.Metric(catalog.Attempts), window))
 }
 
-// nearLeaseCount counts since the process started, for recording: what is
-// recorded is read through increase. A histogram is absent until its first
-// observation, so its counter begins with the one of overruns, which is there
-// as soon as a lease is known. Otherwise the first late run would be no
-// increase (G11).
+// nearLeaseCount counts since the process started, for recording: recorded series are
+// read with increase. A histogram is absent until its first observation, so the count
+// starts with the counter of overruns, which exists as soon as a lease is known.
+// Otherwise the first late run would not be an increase (G11).
 func (s Scope) nearLeaseCount() Expr {
 	counted := s.Histograms.Either(s.nearLeaseSinceStart(), lateShare(s.Metric(catalog.LeaseUsageRatio)))
 	return Op(counted, "or", Op(Number(0), "*", s.Metric(catalog.LeaseOverruns)))

@@ -10,13 +10,13 @@ import (
 	"github.com/leaderscope/leaderscope/internal/panel"
 )
 
-// Facts are what panels and recording rules ask about locks: one expression
-// each, from the replicas' own series or, where Recorded is set, from what the
-// rules of [Facts.Recordings] wrote down.
+// Facts has the expressions of panels and recording rules about locks. They read the
+// series of the replicas or, if Recorded is set, the series that the rules of
+// [Facts.Recordings] record.
 type Facts struct {
 	Scope
 	Limits
-	// Recorded reads recorded series: one per lock, however many replicas.
+	// Recorded reads recorded series: one per lock, for any number of replicas.
 	Recorded bool
 	// AlertMatchers are added to selectors of alerts.
 	AlertMatchers []Matcher
@@ -25,17 +25,17 @@ type Facts struct {
 // Limits are the thresholds and windows of the alerts that facts share with
 // them. Windows are durations of PromQL.
 type Limits struct {
-	// ErrorShare and MinErrors make a lock one that meets backend errors.
+	// ErrorShare and MinErrors are the thresholds for backend errors of a lock.
 	ErrorShare  float64
 	MinErrors   int
 	ErrorWindow string
-	// LeaseWindow is how long a run that came near its lease is remembered.
+	// LeaseWindow is the lookback window for runs that came near their lease.
 	LeaseWindow string
 	// RateWindow is the shortest one over which a rate can be taken.
 	RateWindow string
 }
 
-// Active is 1 where a lock is held by anybody.
+// Active is 1 for locks that any replica holds.
 func (f Facts) Active() Expr {
 	if f.Recorded {
 		return f.recorded(RecordedActive)
@@ -43,7 +43,7 @@ func (f Facts) Active() Expr {
 	return f.By("max", f.Metric(catalog.Active))
 }
 
-// Mode selects the locks that are used in one way.
+// Mode selects the locks of one mode.
 func (f Facts) Mode(m catalog.Mode) Expr {
 	only := Equal(modeLabel(), m.String())
 	if f.Recorded {
@@ -52,7 +52,7 @@ func (f Facts) Mode(m catalog.Mode) Expr {
 	return f.By("max", f.Metric(catalog.ElectorInfo, only))
 }
 
-// ActiveIn is 1 where a lock that is used in that way is held by anybody.
+// ActiveIn is 1 for locks of that mode that any replica holds.
 func (f Facts) ActiveIn(m catalog.Mode) Expr {
 	switch {
 	case f.Recorded:
@@ -95,8 +95,8 @@ func (f Facts) Allowed() Expr {
 	return f.By("max", f.Metric(catalog.MaxLeaders))
 }
 
-// Crowded keeps the locks with more leaders than allowed. Labels that several
-// locks share are left out: two leaders are no surprise there.
+// Crowded keeps the locks with more leaders than allowed. Labels that several locks
+// share are left out: they may have two leaders without a problem.
 func (f Facts) Crowded() Expr {
 	if f.Recorded {
 		return f.recorded(RecordedCrowded)
@@ -124,7 +124,7 @@ func (f Facts) ErrorShare() Expr {
 	return Op(f.BackendErrorShare(f.ErrorWindow), ">=", Number(0))
 }
 
-// Errors are the attempts that met a backend error lately.
+// Errors counts the recent attempts that met a backend error.
 func (f Facts) Errors() Expr {
 	if f.Recorded {
 		return f.recorded(f.recordedErrors())
@@ -145,8 +145,8 @@ func (f Facts) NearLeaseWithin(window string) Expr {
 	return f.NearLease(window)
 }
 
-// mostOf is the greatest of what was recorded in a window: each value looks
-// back over the shortest window of a rate.
+// mostOf is the maximum of a recorded series in a window; each recorded value covers
+// the shortest window of a rate.
 func (f Facts) mostOf(recorded, window string, matchers ...Matcher) Expr {
 	return f.By("max", Over("max_over_time", f.Recording(recorded, matchers...), window))
 }
@@ -244,8 +244,8 @@ func (f Facts) Waiting() Expr {
 	return Op(f.By("max", f.Metric(catalog.PendingAge)), "unless", led)
 }
 
-// Won keeps the locks that are campaigned for and were won lately. Locks taken
-// for single runs are won all the time.
+// Won keeps the held locks that were recently won. Locks for single runs are won all
+// the time, and are left out.
 func (f Facts) Won() Expr {
 	if f.Recorded {
 		return Op(f.recorded(f.RecordedWon(), Equal(modeLabel(), catalog.ModeHold.String())), ">", Number(0.5))
@@ -302,10 +302,9 @@ func (f Facts) Families() Expr {
 	return By("max", by, f.Metric(catalog.ElectorInfo, Unequal(FamilyLabel, "")))
 }
 
-// Reported is the state of each lock whose alert fires, for each alert. The
-// alerts are selected once and meet a table of names, without what they begin
-// with, and numbers: a selector for each would make a query that is too long for
-// an address.
+// Reported is the state of each lock whose alert fires, for each alert. The alerts are
+// selected once and joined with a table of short names and numbers: one selector per
+// alert would make the query too long for a URL.
 func (f Facts) Reported() Expr {
 	var table Expr
 	for _, c := range condition.States() {
@@ -322,7 +321,7 @@ func (f Facts) Reported() Expr {
 	return Op(named, "* on ("+shortName+") group_left ()", table)
 }
 
-// shortName is an alert without what all of them begin with.
+// shortName is the name of an alert without the common prefix.
 const shortName = "name"
 
 // Reporting selects all alerts that fire.
@@ -339,8 +338,8 @@ func (f Facts) firing(name Matcher) Expr {
 	return Selector("ALERTS", append([]Matcher{name, Equal("alertstate", "firing")}, f.AlertMatchers...)...)
 }
 
-// now is what the replicas themselves say, as far as it is cheap to ask: or
-// takes its left side first. What needs a window is left to the alerts.
+// now is the state that the series of the replicas show, where that is cheap: or
+// prefers its left side. States that need a window come from the alerts.
 func (f Facts) now() Expr {
 	e := mark(condition.UnprotectedNow, f.By("max", f.Unprotected()))
 	for _, s := range []Expr{
@@ -365,8 +364,8 @@ func (f Facts) Unprotected() Expr {
 	return Op(each(catalog.Running), "unless", each(catalog.Active))
 }
 
-// Unseen keeps the leaderless locks whose last leader cannot be scraped: it
-// may lead.
+// Unseen keeps the leaderless locks whose last leader cannot be scraped and may still
+// lead.
 func (f Facts) Unseen() Expr { return Op(f.Leaderless(), "and", f.By("max", f.downLeaders())) }
 
 // UnseenLeaders keeps those last leaders.

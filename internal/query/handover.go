@@ -2,16 +2,15 @@ package query
 
 import "github.com/leaderscope/leaderscope/instrument/catalog"
 
-// Handover is what replicas say of their last terms: since when they led, and
-// when they stopped, on their own clocks. What was said within a window counts,
-// so that a replica which is gone by now is heard.
+// Handover has the start and the end of the last terms of replicas, by the clocks of
+// the replicas. It reads a window, to include replicas that are gone now.
 type Handover struct {
 	// Won and Ended are by lock and holder, LastWin is by lock.
 	Won, Ended, LastWin Expr
 	scope               Scope
 }
 
-// Handover of each lock, from what was said within a window.
+// Handover returns the handovers of each lock within a window.
 func (s Scope) Handover(window string, matchers ...Matcher) Handover {
 	last := func(m *catalog.Metric) Expr { return Over("last_over_time", s.Metric(m, matchers...), window) }
 	return Handover{
@@ -31,13 +30,13 @@ func (h Handover) Losers() Expr { return h.Compared(h.Won, "<", h.LastWin) }
 // Winner is the replica that won last.
 func (h Handover) Winner() Expr { return h.Compared(h.Won, "==", h.LastWin) }
 
-// Gap is the time from the end of the term before the last win to that win,
-// negative where the two terms overlapped. Where the leader before did not say
-// when it ended, because it died first, there is none.
+// Gap is the time from the end of the previous term to the last win; negative if the
+// two terms overlapped. It is missing if the previous leader died before it exported
+// the end of its term.
 func (h Handover) Gap() Expr {
 	before := h.scope.By("max", h.Losers())
 	other := Op(Op(h.Ended, "and", h.Compared(h.Won, "==", before)), "and", Op(h.Ended, ">", h.Won))
-	// A replica that wins again had the term before itself.
+	// If a replica wins again, it also had the previous term.
 	itself := Op(Op(Op(h.Ended, "and", h.Winner()), "and", Op(h.Ended, "<", h.Won)), "unless", h.Compared(h.Ended, "<", before))
 	return Op(h.LastWin, "-", h.scope.By("max", Op(other, "or", itself)))
 }

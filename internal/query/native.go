@@ -6,10 +6,10 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
-// NearLeaseNativeBound stands in for catalog.NearLeaseBound where there are
-// native histograms alone. It is the next bound that buckets have at every
-// resolution in use, so that whole buckets are counted: within a bucket a
-// server guesses, and would make half a late renewal of one in good time.
+// NearLeaseNativeBound replaces catalog.NearLeaseBound if only native histograms are
+// available. It is the next bucket bound at every resolution in use, so that whole
+// buckets are counted: within a bucket, a server interpolates and would count a
+// renewal in time as half a late one.
 var NearLeaseNativeBound = math.Exp2(-0.25)
 
 // nearLeaseNative counts the runs and renewals of a window that used more than
