@@ -1,7 +1,6 @@
-// Package promeval evaluates alerting and recording rules over series that are
-// written down, with Prometheus' own query engine and template expander. It
-// stands in for promtool where tests must not need a binary; restored state is
-// not modelled.
+// Package promeval evaluates alerting and recording rules over given series, with
+// Prometheus' own query engine and template expander. It replaces promtool in tests
+// that must not need a binary; restored alert state is not modelled.
 package promeval
 
 import (

@@ -18,22 +18,22 @@ import (
 // Expr is a PromQL expression as text. It may hold Grafana variables.
 type Expr string
 
-// Scope says which series are looked at and what they are grouped by.
+// Scope says which series are read and how they are grouped.
 type Scope struct {
 	// Labels identify one lock across replicas; lock_name is among them.
 	Labels []string
-	// Holder is the label that tells replicas apart: instance or pod.
+	// Holder is the label that identifies a replica: instance or pod.
 	Holder string
-	// Reporter are those of Labels that tell which process speaks of a lock and
-	// not which lock it is: an observer has a job and a namespace of its own.
+	// Reporter are those of Labels that identify the process that reports a lock, and
+	// not the lock: an observer has a job and a namespace of its own.
 	Reporter []string
 	// Matchers are added to every selector of a leaderscope metric.
 	Matchers []Matcher
-	// TargetMatchers are added to selectors of series that carry no lock,
-	// such as up.
+	// TargetMatchers are added to selectors of series without a lock label, such as
+	// up.
 	TargetMatchers []Matcher
-	// Prefix begins the name of every metric of the catalogue, for exporters
-	// that add a prefix or a namespace.
+	// Prefix is added to every metric name of the catalogue, for exporters that add a
+	// prefix or a namespace.
 	Prefix string
 	// Histograms are the forms that are read; the zero value reads both.
 	Histograms Histograms
@@ -80,15 +80,15 @@ func Matches(label, re string) Matcher { return Matcher{label, "=~", re} }
 // MatchesNot leaves out values that the anchored expression matches.
 func MatchesNot(label, re string) Matcher { return Matcher{label, "!~", re} }
 
-// NoLabel is a label that no series has. A matcher of it says yes or no to a
-// whole selector: to !~"$x" it is no where the variable x stands for All.
+// NoLabel is a label that no series has. A matcher on it enables or disables a whole
+// selector: !~"$x" disables it while the variable x is All.
 const NoLabel = "__none__"
 
 func (m Matcher) String() string { return m.Label + m.Op + strconv.Quote(m.Value) }
 
-// SingleLock keeps labels that stand for one lock each: judging a label that
-// several locks share as if it were one would call two tenants a split brain.
-// The empty label is shared by all locks: a View or a relabeling dropped it.
+// SingleLock keeps labels that stand for one lock each: with a shared label, two
+// tenants with one leader each would look like a split brain. The empty label is
+// shared by all locks whose label a View or a relabeling rule dropped.
 func SingleLock() Matcher {
 	return MatchesNot(catalog.LockName.Name(),
 		"|"+catalog.RedactedLabel+"|"+catalog.OverflowLabel+`|.*[`+catalog.FamilyWildcard+`].*`)

@@ -8,15 +8,15 @@ import (
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 )
 
-// Names of recorded series are level:metric:operations, as Prometheus' guide
-// has it. The levels are lock, the labels that tell locks apart; holder, those
-// and the label that tells replicas apart; and job and replica, the same two
-// without lock_name. Further labels follow the level.
+// Names of recorded series are level:metric:operations, as the Prometheus guide
+// recommends. The level lock has the labels that identify a lock; holder also has the
+// label that identifies a replica; job and replica are the same without lock_name.
+// Further labels follow the level.
 var (
 	// RecordedActive is 1 where a lock is held. Its label mode is hold where
 	// any replica campaigns for the lock, else run.
 	RecordedActive = recordedName("lock_mode", catalog.Active, "max")
-	// RecordedLeading is there for the replicas that lead.
+	// RecordedLeading exists for the replicas that lead.
 	RecordedLeading = recordedName("holder", catalog.Active, "max")
 	// RecordedClaims is the number of leases held.
 	RecordedClaims = recordedName("lock", catalog.Active, "sum")
@@ -30,12 +30,12 @@ var (
 	RecordedLeaseLeft = "lock:leader_lease_left:ratio"
 	// RecordedRunLease is the lease of locks that are taken for single runs.
 	RecordedRunLease = recordedName("lock", catalog.LeaseDuration, "max_run")
-	// RecordedCrowded is the number of leases held where it is too great, and
-	// is there for no other lock.
+	// RecordedCrowded is the number of leases held, for locks with too many of them
+	// only.
 	RecordedCrowded = recordedName("lock", catalog.Active, "sum_above_max")
 	// RecordedFamily is 1 for each family that is named for a lock.
 	RecordedFamily = recordedName(level("lock", FamilyLabel), catalog.ElectorInfo, "max")
-	// RecordedUnprotected is there for the replicas that work without the lock.
+	// RecordedUnprotected exists for the replicas that work without the lock.
 	RecordedUnprotected = recordedName("holder", catalog.Running, "max_unprotected")
 	// RecordedWaiting is the age of the oldest attempt in flight, but for
 	// standbys that wait for a leader.
@@ -43,7 +43,7 @@ var (
 	// RecordedNearLease counts, since the replica started, the uses of a lease
 	// that took most of it: a counter, to be read through increase.
 	RecordedNearLease = "holder:" + catalog.LeaseUsageRatio.Name() + "_near:count"
-	// RecordedState is the worst that replicas say of a lock, as a number.
+	// RecordedState is the worst state of a lock that replicas export, as a number.
 	RecordedState = "lock:leader_state:max"
 )
 
@@ -71,8 +71,8 @@ func (f Facts) recordedRegressions() string {
 	return recordedName("lock", catalog.FencingTokenRegressions, "increase"+f.RateWindow)
 }
 
-// RecordedWorkAfterLoss is the name of the work after loss of replicas, lately.
-// Replicas that neither did any nor lead have none.
+// RecordedWorkAfterLoss is the name of the recent work after loss of replicas. It does
+// not exist for replicas that neither did any nor lead.
 func (f Facts) RecordedWorkAfterLoss() string {
 	return recordedName("holder", catalog.WorkAfterLoss, "increase"+f.RateWindow)
 }
@@ -139,9 +139,8 @@ type Recording struct {
 	Expr Expr
 }
 
-// Recordings are what facts read when they are recorded, in an order in which
-// none rests on a later one. Where two windows are equally long, what they
-// share is recorded once.
+// Recordings returns the recorded series that facts read. No series depends on a later
+// one. If two windows are equally long, their common part is recorded once.
 func (f Facts) Recordings() []Recording {
 	f.Recorded = false
 	all := slices.Concat(f.lockRecordings(), f.judgements(), f.jobRecordings())
@@ -191,7 +190,7 @@ func (f Facts) lockRecordings() []Recording {
 	return all
 }
 
-// judgements rest on the recordings of single facts.
+// judgements depend on the recordings of single facts.
 func (f Facts) judgements() []Recording {
 	near := func(window string) Recording {
 		return Recording{Name: f.recordedNearLease(window), Labels: f.Labels, Expr: f.By("sum", Over("increase", f.Recording(RecordedNearLease), window))}
@@ -203,7 +202,7 @@ func (f Facts) judgements() []Recording {
 	}
 }
 
-// jobRecordings are for panels that speak of all locks at once.
+// jobRecordings are for panels that aggregate all locks.
 func (f Facts) jobRecordings() []Recording {
 	job := f.TargetLabels()
 	var all []Recording

@@ -2,15 +2,15 @@ package query
 
 import "github.com/leaderscope/leaderscope/instrument/catalog"
 
-// FailedRenewal keeps renewals that met an error or their deadline. One that
-// was canceled belongs to a shutdown, and one that found the lock lost has its
-// answer.
+// FailedRenewal keeps renewals that met an error or exceeded their deadline. Canceled
+// renewals belong to a shutdown, and renewals that report the lock as lost are not
+// failures.
 func FailedRenewal() Matcher {
 	return Matches(renewalResult(), catalog.RenewalError.String()+"|"+catalog.RenewalTimeout.String())
 }
 
 // FailedRenewalShare is the share of failed renewals among those that failed or
-// succeeded, where more than so many failed.
+// succeeded, if more than n failed.
 func (s Scope) FailedRenewalShare(window string, more Expr) Expr {
 	failed := Op(s.Increased(catalog.Renewals, window, FailedRenewal()), ">", more)
 	ok := s.Increased(catalog.Renewals, window, Equal(renewalResult(), catalog.RenewalOK.String()))

@@ -1,7 +1,6 @@
-// Package scenario is the table of courses of events with which the rules are
-// proven: what a Prometheus scrapes, and the alerts that it must cause. Tests of
-// the rules, unit tests for the tools of the engines and tests of the
-// dashboards play the same table.
+// Package scenario is the table of event sequences that prove the rules: the samples
+// that Prometheus scrapes, and the alerts that must fire. Tests of the rules, unit
+// tests for the tools of the engines and tests of the dashboards use the same table.
 package scenario
 
 import (
@@ -9,15 +8,14 @@ import (
 	"time"
 )
 
-// Scenario is a course of events and the alerts that it must cause, with the
-// default configuration.
+// Scenario is an event sequence and the alerts that must fire with the default
+// configuration.
 //
 // Ids: A no acquisition, B no leader, S split brain, D flapping, E backend
 // errors, F renewals, G and L lease, H headroom, W work after loss, J jobs, T
 // tasks, K tokens, Z fenced stores, N standbys, P attempts in flight, Q overlaps, X
-// vacancies, I impostors, Y observers that are blind, M metrics, V locks that
-// vanish, U targets, R redaction, O overflow; C and two digits is a case
-// reported from the field.
+// vacancies, I impostors, Y blind observers, M metrics, V locks that vanish, U
+// targets, R redaction, O overflow; C and two digits is a case from practice.
 type Scenario struct {
 	ID, Name string
 	// Every is the time between samples; End is the last evaluation.
@@ -41,13 +39,13 @@ type Scenario struct {
 	// Alone: nothing else exports metrics. Otherwise another job does, so that
 	// metrics are not absent from the server.
 	Alone bool
-	// Raised is added to counters that are there from the beginning.
+	// Raised is added to counters that exist from the start.
 	Raised float64
-	// Limit says what the rules cannot tell apart; the scenario pins it.
+	// Limit says what the rules cannot distinguish; the scenario records the result.
 	Limit string
 }
 
-// Title tells scenarios apart.
+// Title identifies a scenario.
 func (s Scenario) Title() string { return s.ID + " " + s.Name }
 
 // Step is the time between evaluations in every scenario.

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// What the backend says, to an observer or to a standby. Sample 11 is at 330 s.
+// The state of the backend, as an observer or a standby reports it. Sample 11 is at
+// 330 s.
 
 const (
 	// An observer of Leases, o1, has a job and a namespace of its own.
