@@ -133,7 +133,7 @@ func TestAFencedWriteThatIsNotDecidedIsNotCounted(t *testing.T) {
 		t.Error("it was written")
 	}
 	r.SetError("LOADING")
-	const open = "leaderscope: fenced write failed, it is not known whether it was written: LOADING"
+	const open = "leaderscope: fenced write failed, and it is unknown whether it took effect: LOADING"
 	if err := run(f, set); err == nil || err.Error() != open {
 		t.Errorf("%v, want %s", err, open)
 	}

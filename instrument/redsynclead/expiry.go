@@ -35,6 +35,6 @@ func (c probed) SetNX(_, _ string, expiry time.Duration) (bool, error) {
 	return false, nil
 }
 
-// Eval gives back what was not won; its result is not used.
+// Eval is called to release a lock that was not won; its answer has no effect.
 func (probed) Eval(*redis.Script, ...any) (any, error) { return nil, nil }
 func (probed) Close() error                            { return nil }
