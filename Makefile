@@ -54,6 +54,10 @@ bench: ## Print what the recording path costs, as ratios of one run
 query-cost: ## Write docs/query-cost.md: panels on a real Prometheus, rules in its engine (needs prometheus; ten minutes)
 	cd test && go run ./querycost -out ../docs/query-cost.md
 
+soak: ## Write docs/truth.md: leader_active on real servers under random faults, against a referee (two minutes for each elector; options in SOAK)
+	cd test && go run ./soak -out soak/results $(SOAK)
+	cd test && go run ./soak -out soak/results -page ../docs/truth.md
+
 alert-quality: ## Write docs/alert-quality.md: services simulated for weeks, the rules judged by what was true (half an hour)
 	cd test && go run ./alertquality -published -out ../docs/alert-quality.md
 
@@ -70,4 +74,4 @@ rule-mutation: ## Change each rule in one place after another; scenarios must no
 screenshots: ## Draw docs/images from the demo's data (about four minutes; needs prometheus and DRAW)
 	./scripts/screenshots
 
-.PHONY: help demo generate test prose compat integration integration-prometheus integration-backends integration-examples lint bench query-cost alert-quality alert-quality-check mutation rule-mutation screenshots
+.PHONY: help demo generate test prose soak compat integration integration-prometheus integration-backends integration-examples lint bench query-cost alert-quality alert-quality-check mutation rule-mutation screenshots

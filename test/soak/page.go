@@ -100,7 +100,7 @@ Seconds in the run, and per hour of leadership in brackets.
 	}
 	p.say(`
 False absence is on the safe side. It comes from faults that keep the answers away: the server renewed the lease or was down, and the process cannot know that its
-lease goes on. A ZooKeeper that restarts lets every session begin again, so that the record outlives the lease end of its holder by as long as the server was away.
+lease continues. A ZooKeeper that restarts lets every session begin again, so that the record outlives the lease end of its holder by as long as the server was away.
 Under all other faults, and without one, false absence was %s of the leadership at most.
 `, percent(p.mostAbsence()))
 }

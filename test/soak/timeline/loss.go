@@ -132,7 +132,7 @@ func Overlap(work []Span) (sum, longest time.Duration) {
 		if a.at != b.at {
 			return int(a.at - b.at)
 		}
-		return b.delta - a.delta // where one begins as another ends, the overlap with a third goes on
+		return b.delta - a.delta // where one begins as another ends, the overlap with a third continues
 	})
 	depth, since := 0, time.Duration(0)
 	for _, e := range edges {
