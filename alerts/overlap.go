@@ -45,29 +45,27 @@ func (k *Overlap) validate(c check) {
 }
 
 func (k *Overlap) rules(b builder) []draft {
-	s := b.scope
+	s, onHolder := b.scope, query.On(b.scope.HolderLabels())
 	h := s.Handover(k.Window.String())
-	// Labels that several locks share are left out here; the rest is joined to it.
-	ended := s.Handover(k.Window.String(), single).Ended
-	recent := query.Op(h.Ended, ">", b.ago(k.Window))
+	won, ended := k.said(b, catalog.LastAcquired), k.said(b, catalog.LastEnded)
+	// Labels that several locks share are left out here; the rest is joined to
+	// it. So is what ended long ago, which leaves few terms to join.
+	recent := query.Op(k.said(b, catalog.LastEnded, single), ">", b.ago(k.Window))
 
 	// A loser began before the last winner, and ended after the winner had won; its
 	// value is the time from that win to that end. The replicas export both times, so
 	// no scrape needs to have shown two leaders (Q1). It counts while the winner
 	// leads: a winner that stopped before did not replace the loser (Q17).
-	late := query.Op(h.Compared(ended, "-", h.LastWin), ">", seconds(k.Tolerance))
-	guestsEnd := s.By("max", query.Op(query.Op(h.Ended, "and", h.Winner()), "and", query.Op(h.Ended, ">", h.Won)))
-	loser := query.Op(query.Op(query.Op(late, "and", h.Losers()), "and", recent), "unless", h.Compared(h.Ended, ">", guestsEnd))
+	late := query.Op(h.Compared(recent, "-", h.LastWin), ">", seconds(k.Tolerance))
+	winner := h.Compared(won, "==", h.LastWin)
+	guestsEnd := s.By("max", query.Op(query.Op(ended, ">", won), "and", winner))
+	late = query.Op(late, "unless", h.Compared(recent, ">", guestsEnd))
 	// The last winner may be the one that stopped while the other continued to lead
 	// (Q4): later renewals or scrapes of the other show that it never stopped.
-	whole := query.Op(query.Op(ended, "-", h.Won), ">", seconds(k.Tolerance))
-	guest := query.Op(query.Op(whole, "and", h.Winner()), "and", recent)
-	before := func(proof query.Expr) query.Expr {
-		led := s.By("max", query.Op(proof, "and", h.Losers()))
-		return h.Compared(h.Ended, "<", query.Op(led, "-", seconds(k.Tolerance)))
-	}
-	outlasted := query.Op(before(h.Ended), "or", query.Op(before(k.renewed(b)), "or", before(k.scraped(b))))
-	expr := query.Op(loser, "or", query.Op(guest, "and", outlasted))
+	proofs := query.Any(part("ended", ended), part("renewed", k.renewed(b)), part("scraped", k.scraped(b)))
+	led := s.By("max", query.Op(proofs, "and "+onHolder, h.Compared(won, "<", h.LastWin)))
+	outlasted := h.Compared(recent, "<", query.Op(led, "-", seconds(k.Tolerance)))
+	expr := query.Op(late, "unless "+onHolder, query.Op(winner, "unless "+onHolder, outlasted))
 	// Group electors have several leaders on purpose (Q6).
 	several := query.Op(s.By("max", s.Metric(catalog.MaxLeaders)), ">", "1")
 
@@ -80,18 +78,23 @@ func (k *Overlap) rules(b builder) []draft {
 	}.every("", k.Interval)}
 }
 
+// said is what replicas exported last about their terms within the window.
+func (k *Overlap) said(b builder, m *catalog.Metric, matchers ...query.Matcher) query.Expr {
+	return query.Over("last_over_time", b.scope.Metric(m, matchers...), k.Window.String())
+}
+
 // renewed is when replicas that lead sent their last renewal. On push pipelines it
 // does not change when a collector repeats samples (Q8).
 func (k *Overlap) renewed(b builder) query.Expr {
-	s := b.scope
-	return s.ByHolder("max", query.Op(s.Metric(catalog.LeaseExpiry), "-", s.Metric(catalog.LeaseDuration)))
+	return query.Op(b.scope.Metric(catalog.LeaseExpiry), "-", b.scope.Metric(catalog.LeaseDuration))
 }
 
 // scraped is when replicas that lead were last scraped, if they are scraped
 // directly. It replaces renewals that are hours apart, or hidden.
 func (k *Overlap) scraped(b builder) query.Expr {
-	s, active := b.scope, b.scope.Metric(catalog.Active)
-	leads := query.Op(query.Call("timestamp", active), "and", query.Op(active, ">", "0"))
+	s := b.scope
+	// Standbys that never led have no such series: there are fewer of them.
+	leads := query.Op(query.Call("timestamp", s.Metric(catalog.LastAcquired)), "and", query.Op(s.Metric(catalog.Active), ">", "0"))
 	replica := append(s.TargetLabels(), s.Holder)
-	return query.Op(s.ByHolder("max", leads), "and "+query.On(replica), query.Op(query.By("max", replica, s.Up()), "==", "1"))
+	return query.Op(leads, "and "+query.On(replica), query.Op(query.By("max", replica, s.Up()), "==", "1"))
 }
