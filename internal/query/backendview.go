@@ -54,7 +54,8 @@ func (s Scope) Impostors(lookback, still string) Expr {
 	// A collector repeats the last samples of a dead leader (I8).
 	dead := Op(Op(expiry, "==", Offset(expiry, still)), "<", Call("time"))
 	onReplica := On(s.HolderLabels())
-	leads := Op(Op(s.Metric(catalog.Active, one), ">", Number(0)), "unless "+onReplica, dead)
+	claims := Op(s.Metric(catalog.Active, one), ">", Number(0))
+	leads := Op(claims, "unless "+onReplica, dead)
 	// Group electors have several holders, but the backend names one (I5).
 	suspects := s.Without(Op(identity, "and "+onReplica, leads), Op(s.Metric(catalog.MaxLeaders, one), ">", Number(1)))
 
@@ -63,7 +64,10 @@ func (s Scope) Impostors(lookback, still string) Expr {
 	outside := Op(named, "unless "+On(append(s.TargetLabels(), s.Holder, catalog.LockName.Name())), s.Metric(catalog.ElectorInfo, one))
 	others := Op(suspects, "unless "+On(append(slices.Clone(s.Labels), HolderLabel)), named)
 	others = s.OfAnyReporter("unless", others, outside, HolderLabel)
-	contradicted := Op(s.Of(others, named), "or", s.OfAnyReporter("and", others, outside))
+	// Remove those whose lock no view reports. Selecting the opposite would need
+	// two copies of others, which is most of the cost.
+	unnamed := s.OfAnyReporter("unless", s.Without(claims, named), outside)
+	contradicted := s.Without(others, unnamed)
 	// If backend and process never agreed on the label of a holder, they use different
 	// keys or policies and cannot be compared (I6).
 	comparable := s.OfAnyReporter("and", Over("last_over_time", named, lookback), Over("last_over_time", identity, lookback), HolderLabel)
