@@ -42,16 +42,17 @@ func (k *SplitBrain) validate(c check) {
 
 func (k *SplitBrain) rules(b builder) []draft {
 	s, active := b.scope, b.scope.Metric(catalog.Active, single)
-	// Group electors allow several leaders; the default is one (S16).
-	allowed := query.Op(s.By("max", s.Metric(catalog.MaxLeaders)), "or", s.By("group", s.Metric(catalog.Active)))
-	// One claim per replica: the maximum by holder merges duplicates (S4).
-	more := func(claims query.Expr) query.Expr {
-		return query.Op(s.By("sum", s.ByHolder("max", claims)), ">", allowed)
-	}
 	leads := query.Op(active, ">", "0")
+	// Group electors allow several leaders; the default is one (S16).
+	allowed := query.Op(s.By("max", s.Metric(catalog.MaxLeaders)), "or", s.By("group", leads))
+	// One claim per replica: the maximum by holder merges duplicates (S4).
+	claimed := func(how string, claims query.Expr) query.Expr {
+		return part(how, s.By("sum", s.ByHolder("max", query.Op(leads, "and", claims))))
+	}
+	most := s.By("max", query.Op(claimed("proven", k.proven(b)), "or", claimed("lasting", k.lasting(b))))
 
 	return []draft{{
-		firing: k.Firing, expr: query.Op(more(query.Op(leads, "and", k.proven(b))), "or", more(query.Op(leads, "and", k.lasting(b)))),
+		firing: k.Firing, expr: query.Op(most, ">", allowed),
 		summary: "Lock " + b.lock() + " has {{ $value }} leaders at once",
 		description: fmt.Sprintf("Lock %s%s has had {{ $value }} leaders at once for %s or longer, more than its elector allows: protected work may be done twice. "+
 			"Look up the holder of the lock in the backend, and stop every replica that claims the lock and is not that holder.%s", b.lock(), b.where(), k.For,
@@ -69,7 +70,9 @@ func (k *SplitBrain) rules(b builder) []draft {
 func (k *SplitBrain) proven(b builder) query.Expr {
 	s, replica := b.scope, append(b.scope.TargetLabels(), b.scope.Holder)
 	lastWin := query.Op(s.By("max", s.Metric(catalog.LastAcquired)), "+", seconds(k.Tolerance))
-	after := query.Op(query.Call("timestamp", s.Metric(catalog.Active)), "> "+query.On(s.Labels)+" group_left ()", lastWin)
+	// A sample of the win is of the same scrape as the one of the claim, and
+	// replicas that never led have none.
+	after := query.Op(query.Call("timestamp", s.Metric(catalog.LastAcquired)), "> "+query.On(s.Labels)+" group_left ()", lastWin)
 	scraped := query.Op(after, "and "+query.On(replica), query.Op(query.By("max", replica, s.Up()), "==", "1"))
 	expiry := s.Metric(catalog.LeaseExpiry)
 	return query.Op(scraped, "unless "+query.On(s.HolderLabels()), query.Op(expiry, "<", query.Call("timestamp", expiry)))
