@@ -91,9 +91,12 @@ func (k *Flapping) handovers(b builder) query.Expr {
 // each may have moved the leader once (C28, D8, D12). It is 0 if all stayed.
 func (k *Flapping) left(b builder, window string) query.Expr {
 	s, acquired := b.scope, b.scope.Metric(catalog.Acquired, single)
-	restarts := s.ByHolder("max", query.Over("resets", acquired, window))
-	there := query.Op(query.Call("clamp_max", restarts, "1"), "and", s.ByHolder("max", acquired))
-	return s.By("sum", query.Op(there, "or", query.Call("clamp", restarts, "1", "1")))
+	// One that was there counts 1, and 1 more if it restarted; one that is there
+	// counts 1 less. Of a replica that left, no more than 1 is left of that.
+	seen := query.Op(query.Call("clamp_max", s.ByHolder("max", query.Over("resets", acquired, window)), "1"), "+", "1")
+	here := query.Op("-1", "*", s.ByHolder("group", acquired))
+	each := s.ByHolder("sum", query.Op(part("seen", seen), "or", part("here", here)))
+	return s.By("sum", query.Call("clamp_max", each, "1"))
 }
 
 func (k *Flapping) draft(b builder, f Firing, moves, left query.Expr, handovers int, window model.Duration) draft {
