@@ -81,15 +81,17 @@ func (k *BackendErrors) rules(b builder) []draft {
 	// canceled attempt is a shutdown (C12), a timeout is the caller's limit.
 	// One error among few attempts is a large share (E2), and a few errors in a
 	// row may be over with the next run (C01).
-	met := query.Op(s.By("sum", query.OverAgo("increase", failed, recent, k.Since.String())), ">", atLeast(k.MinErrors))
+	// Replicas without errors are left out before the sum.
+	met := query.Op(s.By("sum", query.Op(query.OverAgo("increase", failed, recent, k.Since.String()), ">", "0")), ">", atLeast(k.MinErrors))
 	// For a lock that should be held, replicas count, not attempts: the answers that
 	// standbys got before the outage would hide it while they are in the window, and
 	// NoLeader would page first (E6, E18). The former leader is one of the replicas,
 	// and is the last to try.
 	share, others := query.Number(k.Critical.Share), query.Op(s.By("count", s.HoldInfo()), "-", "1")
-	erring := query.Op(s.By("count", query.Op(query.Over("increase", failed, recent), ">", "0")), ">", query.Op(share, "*", others))
+	errors := query.Op(query.Over("increase", failed, recent), ">", "0")
+	erring := query.Op(s.By("count", errors), ">", query.Op(share, "*", others))
 	least := query.Op(query.Op("0", "*", erring), "or", query.Op(query.Op("0", "*", met), "+", share))
-	outage := query.Op(s.BackendErrorShare(recent), ">", least)
+	outage := query.Op(query.Op(s.By("sum", errors), "/", s.Increased(catalog.Attempts, recent)), ">", least)
 	// One replica that cannot reach the backend, while a leader with a live
 	// lease can, is a loss of redundancy, not an outage (C45). Two scrapes before
 	// and after a handover show no leader for a moment.
@@ -98,7 +100,7 @@ func (k *BackendErrors) rules(b builder) []draft {
 
 	many := query.Op(s.BackendErrorShareAbove(atLeast(k.MinErrors), window), ">", query.Number(k.Warning.Share))
 	// A short outage leaves its share in the window long after it is over (C45).
-	many = s.Of(many, query.Op(query.Over("increase", failed, recent), ">", "0"))
+	many = s.Of(many, errors)
 
 	text := func(window, leader string) string {
 		return fmt.Sprintf("{{ $value | humanizePercentage }} of the attempts to acquire lock %s%s met a backend error in the last %s%s. "+
