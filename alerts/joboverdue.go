@@ -101,9 +101,9 @@ func (k *JobOverdue) declaredSince(b builder) query.Expr {
 	shortest := 0.0
 	for _, step := range k.ladder() {
 		longest := math.Floor(time.Duration(step-k.Grace).Seconds() / k.Intervals)
-		judged := s.By("max", query.Op(query.Op(interval, ">", query.Number(shortest)), "<=", query.Number(longest)))
-		there := s.By("max", query.Call("last_over_time", query.Offset(s.Metric(catalog.ExpectedInterval)+"["+window+"]", step.String())))
-		rungs = append(rungs, query.Op(seconds(step), "+", query.Op("0", "*", query.Op(judged, "and", there))))
+		judged := query.Op(query.Op(interval, ">", query.Number(shortest)), "<=", query.Number(longest))
+		there := query.Call("last_over_time", query.Offset(s.Metric(catalog.ExpectedInterval)+"["+window+"]", step.String()))
+		rungs = append(rungs, query.Op(seconds(step), "+", query.Op("0", "*", s.By("max", s.Of(judged, there)))))
 		shortest = longest
 	}
 	return query.Any(rungs...)
