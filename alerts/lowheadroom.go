@@ -43,7 +43,7 @@ func (k *LowHeadroom) rules(b builder) []draft {
 	// If no stale marker is written, the last sample of a run that ended close to its
 	// lease stays for five minutes (H6).
 	fresh := query.Over("present_over_time", headroom, b.fresh().String())
-	expr := query.Op(s.By("min", query.Op(left, "and", fresh)), "<", query.Number(k.Share))
+	expr := s.By("min", query.Op(query.Op(left, "<", query.Number(k.Share)), "and", fresh))
 
 	return []draft{{
 		firing: k.Firing, expr: expr,

@@ -43,7 +43,7 @@ func (k *StaleWrite) rules(b builder) []draft {
 	// The series is at 0 from the making of the guard on, so the increase
 	// misses only what is refused before the first sample (Z6). Guards of
 	// several replicas refuse different writes: they add up (Z3).
-	refused := query.Over("increase", stale, window)
+	refused := query.Op(query.Over("increase", stale, window), ">", "0")
 	expr := query.Op(s.By("sum", s.ByHolder("max", refused)), ">", atLeast(k.MinTimes))
 
 	return []draft{{

@@ -44,7 +44,7 @@ func (k *WorkAfterLoss) rules(b builder) []draft {
 	// The worst replica, not the sum: noticing a loss takes each a moment.
 	// The window is long so that a process that was suspended, and could not
 	// be scraped meanwhile, is caught by its sample before and after (C16).
-	expr := query.Op(s.By("max", query.Over("increase", work, window)), ">", seconds(k.Tolerance))
+	expr := s.By("max", query.Op(query.Over("increase", work, window), ">", seconds(k.Tolerance)))
 
 	return []draft{{
 		firing: k.Firing, expr: expr,
