@@ -92,7 +92,7 @@ func (k *Flapping) handovers(b builder) query.Expr {
 func (k *Flapping) left(b builder, window string) query.Expr {
 	s, acquired := b.scope, b.scope.Metric(catalog.Acquired, single)
 	// One that was there counts 1, and 1 more if it restarted; one that is there
-	// counts 1 less. Of a replica that left, no longer than 1 is left of that.
+	// counts 1 less. Of a replica that left, at most 1 is left.
 	seen := query.Op(query.Call("clamp_max", s.ByHolder("max", query.Over("resets", acquired, window)), "1"), "+", "1")
 	here := query.Op("-1", "*", s.ByHolder("group", acquired))
 	each := s.ByHolder("sum", query.Op(part("seen", seen), "or", part("here", here)))
