@@ -39,7 +39,7 @@ type life struct {
 	last *reading
 }
 
-// candidates are the processes of one run, each behind a proxy of its own.
+// process is a candidate behind a proxy of its own, and all lives that it had.
 type process struct {
 	number   int
 	order    order
