@@ -76,7 +76,8 @@ func wholeDemoFrom(t *testing.T, dir string) <-chan locks {
 	t.Cleanup(func() { stop(t, demo) })
 	played := make(chan locks, 1)
 	go func() {
-		for lines := bufio.NewScanner(out); lines.Scan(); {
+		// What the demo prints says which phase was not as expected.
+		for lines := bufio.NewScanner(io.TeeReader(out, os.Stdout)); lines.Scan(); {
 			if m := leftRunning.FindStringSubmatch(lines.Text()); m != nil {
 				played <- locks{held: m[1], job: m[2]}
 			}
