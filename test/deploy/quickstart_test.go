@@ -66,7 +66,7 @@ func TestTheObjectsOfTheQuickStartFitTogether(t *testing.T) {
 	if port := service.Spec.Ports[0]; port.Name != monitor.Spec.Endpoints[0].Port || port.TargetPort.String() != container.Ports[0].Name {
 		t.Errorf("the monitor asks port %s of the service, which is %s of %s", monitor.Spec.Endpoints[0].Port, port.Name, container.Ports[0].Name)
 	}
-	program, err := os.ReadFile(root + "/examples/firststeps/kubernetes/main.go")
+	program, err := os.ReadFile(root + "/examples/kubernetes/main.go")
 	if err != nil {
 		t.Fatal(err)
 	}

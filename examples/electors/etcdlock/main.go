@@ -1,5 +1,5 @@
 // Command etcdlock is a service whose replicas elect a leader with etcd.
-// Replace work; its metrics are at http://127.0.0.1:8080/metrics.
+// Replace reconcile; its metrics are at http://127.0.0.1:8080/metrics.
 package main
 
 import (
@@ -23,48 +23,45 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx); err != nil {
-		log.Fatal(err)
-	}
-}
 
-func run(ctx context.Context) error {
-	const lease = 15 * time.Second
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"127.0.0.1:2379"}, DialTimeout: 5 * time.Second})
-	if err != nil {
-		return err
-	}
+	m, err := instrument.New()
+	check(err)
+	_, err = prom.Register(prometheus.DefaultRegisterer, m)
+	check(err)
+	http.Handle("/metrics", promhttp.Handler())
+	go func() { check(http.ListenAndServe("127.0.0.1:8080", nil)) }()
+
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"127.0.0.1:2379"}})
+	check(err)
 	defer client.Close()
 	hostname, err := os.Hostname()
-	if err != nil {
-		return err
-	}
-	m, err := instrument.New()
-	if err != nil {
-		return err
-	}
-	defer m.Close()
-	if _, err := prom.Register(prometheus.DefaultRegisterer, m); err != nil {
-		return err
-	}
-	http.Handle("/metrics", promhttp.Handler())
-	go func() { log.Fatal(http.ListenAndServe("127.0.0.1:8080", nil)) }()
+	check(err)
 
+	const lease = 15 * time.Second
+	election := m.Election("reconciler", instrument.Hold(), instrument.LeaseDuration(lease), instrument.Backend("etcd"))
 	elector := etcdlock.NewElection(client, "/reconciler", hostname, lease)
-	leading := m.Election("reconciler", instrument.Hold(), instrument.LeaseDuration(lease), instrument.Backend("etcd"))
-	for ctx.Err() == nil {
-		if err := leading.Run(ctx, elector, work); err != nil && ctx.Err() == nil {
-			log.Println("no longer the leader:", err)
-			time.Sleep(time.Second) // or a backoff, while the backend is unavailable
+	for ctx.Err() == nil { // campaign again after each term
+		if err := election.Run(ctx, elector, reconcile); err != nil && ctx.Err() == nil {
+			log.Print(err)
+			time.Sleep(time.Second)
 		}
 	}
-	return nil
 }
 
-// work runs while this replica leads. ctx ends with the term and at shutdown;
-// the lock is released when work returns.
-func work(ctx context.Context, _ *instrument.Term) error {
-	log.Println("leading")
-	<-ctx.Done()
-	return nil
+// reconcile is the work of the leader. Its context ends when the term ends.
+func reconcile(ctx context.Context, _ *instrument.Term) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Second):
+			log.Print("reconciling")
+		}
+	}
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
 }

@@ -1,10 +1,11 @@
-// Command redislocklead is a service of which one replica at a time writes a report,
-// under a lock of bsm/redislock, in Redis. Replace write; its metrics are at
+// Command redislocklead is a service of which one replica runs a job at a time,
+// under a lock of bsm/redislock, in Redis. Replace report; its metrics are at
 // http://127.0.0.1:8080/metrics.
 package main
 
 import (
 	"context"
+	"errors"
 	"log"
 	"net/http"
 	"os"
@@ -25,42 +26,42 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx); err != nil {
-		log.Fatal(err)
-	}
-}
 
-func run(ctx context.Context) error {
+	m, err := instrument.New()
+	check(err)
+	_, err = prom.Register(prometheus.DefaultRegisterer, m)
+	check(err)
+	http.Handle("/metrics", promhttp.Handler())
+	go func() { check(http.ListenAndServe("127.0.0.1:8080", nil)) }()
+
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379"})
 	defer client.Close()
-	m, err := instrument.New()
-	if err != nil {
-		return err
-	}
-	defer m.Close()
-	if _, err := prom.Register(prometheus.DefaultRegisterer, m); err != nil {
-		return err
-	}
-	http.Handle("/metrics", promhttp.Handler())
-	go func() { log.Fatal(http.ListenAndServe("127.0.0.1:8080", nil)) }()
 
-	lock := redislocklead.NewTryLock(redislock.New(client), "hourly-report", 30*time.Second, redislocklead.WithAutoRenew())
-	report := m.Election("hourly-report", instrument.ExpectEvery(time.Hour), instrument.Backend("redis"))
-	for hourly := time.Tick(time.Hour); ; {
-		if err := report.Run(ctx, lock, write); err != nil {
-			log.Println("the report did not run here:", err)
-		}
+	const interval, lease = time.Minute, 30 * time.Second // longer than any run
+	election := m.Election("report", instrument.ExpectEvery(interval), instrument.KeepUntilExpiry(), instrument.Backend("redis"))
+	lock := redislocklead.NewTryLock(redislock.New(client), "report", lease)
+	for {
+		next := time.Now().Truncate(interval).Add(interval) // the same instant on every replica
 		select {
 		case <-ctx.Done():
-			return nil
-		case <-hourly:
+			return
+		case <-time.After(time.Until(next)):
+		}
+		if err := election.Run(ctx, lock, report); err != nil && !errors.Is(err, redislock.ErrNotObtained) {
+			log.Print(err)
 		}
 	}
 }
 
-// write runs under the lock. ctx ends when the lock is lost and at shutdown. The
-// lock excludes only concurrent runs: check first whether the report exists.
-func write(ctx context.Context, _ *instrument.Term) error {
-	log.Println("writing the report")
+// report is the job. The lock is kept until its lease ends, so that a replica
+// whose clock is late does not run the job a second time.
+func report(ctx context.Context, _ *instrument.Term) error {
+	log.Print("writing the report")
 	return ctx.Err()
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
 }
