@@ -29,6 +29,7 @@ type table struct {
 	closed   bool          // the pools are
 	err      error         // of every request
 	refused  error         // of every heartbeat
+	kept     error         // of every release
 	broken   int           // so many requests meet a connection that broke
 	lost     int           // so many requests are done, and their answers lost
 	silent   chan struct{} // until it is closed no request is answered
@@ -159,6 +160,9 @@ func (c connection) QueryContext(ctx context.Context, query string, args []drive
 func (c connection) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	if strings.Contains(query, "UPDATE") && c.x.refused != nil {
 		return nil, c.x.refused
+	}
+	if strings.Contains(query, "DELETE") && c.x.kept != nil {
+		return nil, c.x.kept
 	}
 	affected, err := c.x.serve(ctx, func() int64 {
 		r := c.x.rows[args[0].Value.(string)]

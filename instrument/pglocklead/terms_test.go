@@ -349,6 +349,7 @@ func TestRequestsOfARelease(t *testing.T) {
 		{"a connection that broke: a look, and again", func(x *table) { x.change(func(x *table) { x.broken = 1 }) }, 3, nil},
 		{"two connections that broke: two looks, and again", func(x *table) { x.change(func(x *table) { x.broken = 2 }) }, 4, nil},
 		{"an answer that was lost: the lock is gone, perhaps by the first request", func(x *table) { x.change(func(x *table) { x.lost = 1 }) }, 3, errReset},
+		{"a server that refuses releases: a look, and the second refusal", func(x *table) { x.change(func(x *table) { x.kept = errReset }) }, 1, errReset},
 		{"a server that is away: two looks", func(x *table) { x.fail(errReset) }, 3, errReset},
 	} {
 		expect.Bubble(t, c.name, func(t *testing.T) {

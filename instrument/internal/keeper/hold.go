@@ -155,9 +155,9 @@ func (h *holding) watch(ctx context.Context, s instrument.Sink) {
 }
 
 // abandon gives back a lock that no term holds, once its heartbeat is answered.
+// It is the last request.
 func (h *holding) abandon(ctx context.Context) {
 	h.turn <- struct{}{}
-	defer h.leave()
 	h.Withdraw(ctx)
 }
 

@@ -245,6 +245,42 @@ func TestAWinThatTookLongIsFollowedByAHeartbeat(t *testing.T) {
 	}
 }
 
+// A request of a caller who has given up is not sent, and lets no other in
+// before its turn.
+func TestARequestUnderAnEndedContextIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRecord(in(30*s, nil), at(nil))
+		l, err := r.acquire(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := l.(instrument.Renewer).Renew(gone); !errors.Is(err, context.Canceled) {
+			t.Errorf("a renewal: %v", err)
+		}
+		time.Sleep(21 * s) // a heartbeat is under way, until 50 s
+		if err := l.(instrument.Renewer).Renew(gone); !errors.Is(err, context.Canceled) {
+			t.Errorf("a renewal beside a heartbeat: %v", err)
+		}
+		released := make(chan error, 1)
+		go func() {
+			limited, cancel := context.WithTimeout(context.Background(), s)
+			defer cancel()
+			released <- l.Release(limited)
+		}()
+		if err := <-released; !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a release beside a heartbeat: %v", err)
+		}
+		r.compare(t, []time.Duration{20 * s}, "")
+		time.Sleep(30 * s)
+		if err := l.Release(gone); err != nil {
+			t.Errorf("a release whose turn it is: %v", err)
+		}
+		r.compare(t, []time.Duration{20 * s}, "released at 52s")
+	})
+}
+
 type client struct{ leaseDuration time.Duration }
 
 func TestCheckLease(t *testing.T) {
