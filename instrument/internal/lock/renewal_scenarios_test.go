@@ -14,6 +14,14 @@ var renewals = []scenario{
 		26s renew a lost sent=25500ms => recorded ended a=lost asked=5/3.5 ended=26 over=lost:1 ran=1/16 renewed=ok:3,error:1,timeout:1,canceled:1,lost:1 a.active=- active=- expiry=- left=-
 		27s renew a ok sent=27s => not-recorded
 	`},
+	{"a renewal that is answered while the release is under way is not counted", Params{Lease: lease}, `
+		10s begin => entered lease=30s pending=1
+		10s win a renews => a=held a.active=true a.end=40s acquired=1 active=1 expiry=40 left=30s took=1/0 won=10 pending=-
+		20s stop a => stopped a=stopped a.active=- active=- expiry=- left=-
+		21s renew a ok sent=20s => not-recorded
+		22s renew a error sent=21s => not-recorded
+		23s released a ok => ended a=released a.freed=true ended=20 gave=ok:1 over=released:1 ran=1/10 used=1/0.333333
+	`},
 	{"an answer that is overtaken moves the end forward only", Params{Lease: lease}, `
 		10s begin => entered lease=30s pending=1
 		10s win a renews => a=held a.active=true a.end=40s acquired=1 active=1 expiry=40 left=30s took=1/0 won=10 pending=-
