@@ -61,11 +61,9 @@ func detached[T any](ctx context.Context, c call[T]) (value T, err error, return
 	var r result
 	select {
 	case r = <-results:
-		returned = true
 	case <-ctx.Done():
 		select {
 		case r = <-results:
-			returned = true
 		case <-time.After(cleanUpWait):
 			close(gone)
 			return value, context.Cause(ctx), false
