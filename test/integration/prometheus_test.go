@@ -188,7 +188,7 @@ func evaluatedOften(t *testing.T, rules string) string {
 // every target was scraped, and returns the number of rules.
 func healthyRules(t *testing.T, server, evaluator string) int {
 	t.Helper()
-	return waitForRules(t, evaluator, func() bool { return query(t, server, `count(up == 1)`) == "3" })
+	return waitForRules(t, evaluator, func() bool { return query(t, server, `count(up{job="quickstart"} == 1)`) == "3" })
 }
 
 // waitForRules waits until every rule was evaluated well at least once and
