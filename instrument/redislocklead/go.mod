@@ -3,7 +3,7 @@ module github.com/leaderscope/leaderscope/instrument/redislocklead
 go 1.26.0
 
 require (
-	github.com/alicebob/miniredis/v2 v2.30.5
+	github.com/alicebob/miniredis/v2 v2.36.0
 	github.com/bsm/redislock v0.9.4
 	github.com/google/go-cmp v0.7.0
 	github.com/leaderscope/leaderscope v0.1.0
@@ -12,10 +12,9 @@ require (
 )
 
 require (
-	github.com/alicebob/gopher-json v0.0.0-20200520072559-a9ecdc9d1d3a // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/dgryski/go-rendezvous v0.0.0-20200823014737-9f7001d12a5f // indirect
-	github.com/yuin/gopher-lua v1.1.0 // indirect
+	github.com/yuin/gopher-lua v1.1.1 // indirect
 	go.opentelemetry.io/otel v1.24.0 // indirect
 	go.opentelemetry.io/otel/trace v1.24.0 // indirect
 )
