@@ -79,7 +79,7 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require google.golang.org/grpc v1.84.0 // indirect
+require google.golang.org/grpc v1.84.0
 
 require (
 	dario.cat/mergo v1.0.2 // indirect
