@@ -12,7 +12,7 @@ var stateText = [states]string{
 	"this process keeps a term, or works under it, although another replica may lead",
 	"this process holds the lock and its lease has not ended",
 	"this process does not hold the lock; it may wait for it",
-	"this process only looks at the lock in its backend, or guards a store",
+	"this process only watches the lock in its backend, or guards a store",
 }
 
 // stateSign stands beside the word of a state, so that rows can be told apart
@@ -22,16 +22,16 @@ var stateSign = [states]string{"▲", "●", "○", "◇"}
 // causeText says what the causes of a term's end mean: the values of the label
 // of leader_terms_ended_total.
 var causeText = map[string]string{
-	"released":       "given back while held",
+	"released":       "released while held",
 	"lost":           "the backend or the library reported that the lock is gone",
 	"expired":        "the lease ended first",
-	"canceled":       "the elector stopped without giving the lock back",
+	"canceled":       "the elector stopped without releasing the lock",
 	"abandoned":      "the lock was forgotten while the term was open",
 	"gave_up":        "the elector stopped renewing while the lease still ran",
-	"release_failed": "the call that gives the lock back failed",
+	"release_failed": "the call that releases the lock failed",
 }
 
-// century is the length beyond which durations overflow before long.
+// century is the length beyond which durations are not spelled out.
 const century = seconds(100 * 365 * 24 * 60 * 60)
 
 // inWords is a duration as people read it, without its sign.

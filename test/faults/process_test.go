@@ -21,6 +21,7 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/test/server"
 )
 
 var of = electtest.Of
@@ -95,24 +96,11 @@ func (p *process) watch(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		r, err := scrape(ctx, client, p.address)
+		r, err := server.Ask[reading](ctx, client, p.address)
 		if err == nil {
 			p.judge(r)
 		}
 	}
-}
-
-func scrape(ctx context.Context, client *http.Client, address string) (r reading, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address, nil)
-	if err != nil {
-		return r, err
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return r, err
-	}
-	defer resp.Body.Close()
-	return r, json.NewDecoder(resp.Body).Decode(&r)
 }
 
 // judge holds a reading to what must be true of every one, and keeps it.

@@ -17,6 +17,7 @@ import (
 	"github.com/Shopify/toxiproxy/v2"
 
 	"github.com/leaderscope/leaderscope/test/electors"
+	"github.com/leaderscope/leaderscope/test/server"
 )
 
 const (
@@ -112,7 +113,7 @@ func (l *life) scrape(ctx context.Context, address string) {
 			return
 		case <-tick.C:
 		}
-		r, err := scrape(ctx, client, address)
+		r, err := server.Ask[reading](ctx, client, address)
 		if err != nil {
 			continue // it is suspended, or gone
 		}
@@ -120,19 +121,6 @@ func (l *life) scrape(ctx context.Context, address string) {
 		l.readings = append(l.readings, r)
 		l.mu.Unlock()
 	}
-}
-
-func scrape(ctx context.Context, client *http.Client, address string) (r reading, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address, nil)
-	if err != nil {
-		return r, err
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return r, err
-	}
-	defer resp.Body.Close()
-	return r, json.NewDecoder(resp.Body).Decode(&r)
 }
 
 func (p *process) signal(s syscall.Signal) error { return p.cmd.Process.Signal(s) }
