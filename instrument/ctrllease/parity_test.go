@@ -127,6 +127,22 @@ func TestAConfigurationOfTheElectionsOwnIsUsed(t *testing.T) {
 	}
 }
 
+// The plain manager stops only the recorder that it shares with its election.
+func TestTheRecorderOfAnElectionWithAConfigurationOfItsOwnIsNotStopped(t *testing.T) {
+	own, o := newAPIServer(), options()
+	o.LeaderElectionConfig = own.config()
+	lock, err := newResourceLock(newAPIServer().config(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: lock.Identity()}); err != nil {
+		t.Fatal(err)
+	}
+	lock.RecordEvent("stopped leading")
+	lock.RecordEvent("became leader")
+	until(t, "both events", func() bool { return len(own.made("/events")) == 2 })
+}
+
 func TestABroadcasterOfTheProgramsOwnIsUsedAndLeftAlone(t *testing.T) {
 	for how, make := range makers(t) {
 		server, o := newAPIServer(), quick()
