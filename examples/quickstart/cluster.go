@@ -85,7 +85,7 @@ func (c *cluster) start(name string) error {
 	defer c.mu.Unlock()
 	r := c.replicas[name]
 	if c.closed || r == nil {
-		return fmt.Errorf("%s is not wanted any more", name)
+		return fmt.Errorf("%s is no longer wanted", name)
 	}
 	p, err := c.launcher.launch(replicaVariable, r.file, c.log(name), ownGroup())
 	if err != nil {

@@ -42,7 +42,7 @@ func script(leader, job string) []phase {
 	return []phase{
 		{title: "Three healthy replicas", act: healthy, cure: nothing},
 		{title: "The leader is killed (kill -9), and started again later", act: killLeader, cure: nothing},
-		{title: "The leader is suspended past its lease, and goes on",
+		{title: "The leader is suspended past its lease, and continues",
 			// The job rests meanwhile.
 			expect: []alarm{warn("JobOverdue", job), page("LeaseExceeded", leader), warn("StaleWrite", leader), page("WorkAfterLoss", leader)},
 			act:    suspendLeader, cure: usualJobs},
@@ -204,7 +204,7 @@ func stopMembers(ctx context.Context, d *demo) ([]check, error) {
 		names, err := d.leads(ctx)
 		return len(names) == 0, err
 	})
-	return []check{seen("%s does not lead any more after %.1f s", leader, time.Since(cut).Seconds())}, err
+	return []check{seen("%s stopped leading after %.1f s", leader, time.Since(cut).Seconds())}, err
 }
 
 func startMembers(ctx context.Context, d *demo) ([]check, error) {

@@ -12,12 +12,11 @@ import (
 // play goes through the chosen phases and reports whether each set off what
 // it should.
 func (d *demo) play(ctx context.Context, chosen map[int]bool) (bool, error) {
-	begin := time.Now()
 	d.sayAddresses()
 	if err := d.allUp(ctx); err != nil {
 		return false, err
 	}
-	d.screen.say("  three replicas are up after %.1f s\n", time.Since(begin).Seconds())
+	d.screen.say("  three replicas are up after %.1f s\n", time.Since(d.launched).Seconds())
 	phases := script(d.leader, d.job)
 	right := true
 	for i, p := range phases {
@@ -42,7 +41,7 @@ func (d *demo) play(ctx context.Context, chosen map[int]bool) (bool, error) {
 }
 
 // perform runs one phase: the fault, the alerts, the cure, and until nothing
-// fires any more.
+// still fires.
 func (d *demo) perform(ctx context.Context, p phase) (verdict, error) {
 	_, before := d.observer.current()
 	d.observer.forget()
