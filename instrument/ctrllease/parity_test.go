@@ -128,19 +128,26 @@ func TestAConfigurationOfTheElectionsOwnIsUsed(t *testing.T) {
 }
 
 // The plain manager stops only the recorder that it shares with its election.
-func TestTheRecorderOfAnElectionWithAConfigurationOfItsOwnIsNotStopped(t *testing.T) {
-	own, o := newAPIServer(), options()
-	o.LeaderElectionConfig = own.config()
-	lock, err := newResourceLock(newAPIServer().config(), o)
-	if err != nil {
-		t.Fatal(err)
+// That of an election with a configuration of its own is never stopped, so that
+// no event of its end can be lost.
+func TestTheRecorderIsStoppedOnlyWhereTheManagerStopsIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		own   *rest.Config
+		stops bool
+	}{
+		"the manager's configuration": {nil, true},
+		"one of its own":              {newAPIServer().config(), false},
+	} {
+		o := options()
+		o.LeaderElectionConfig = c.own
+		lock, err := newResourceLock(newAPIServer().config(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, stops := lock.(recorded); stops != c.stops {
+			t.Errorf("%s: it is stopped: %v, want %v", name, stops, c.stops)
+		}
 	}
-	if err := lock.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: lock.Identity()}); err != nil {
-		t.Fatal(err)
-	}
-	lock.RecordEvent("stopped leading")
-	lock.RecordEvent("became leader")
-	until(t, "both events", func() bool { return len(own.made("/events")) == 2 })
 }
 
 func TestABroadcasterOfTheProgramsOwnIsUsedAndLeftAlone(t *testing.T) {
