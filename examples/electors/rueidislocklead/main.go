@@ -32,9 +32,10 @@ func main() {
 
 func run(ctx context.Context) error {
 	locker, err := rueidislock.NewLocker(rueidislock.LockerOption{
-		ClientOption: rueidis.ClientOption{InitAddress: []string{"127.0.0.1:6379"}},
-		KeyMajority:  1,           // for a single server
-		TryNextAfter: time.Second, // the default of 20 ms is too short for a busy machine
+		ClientOption:   rueidis.ClientOption{InitAddress: []string{"127.0.0.1:6379"}},
+		KeyMajority:    1,           // for a single server
+		TryNextAfter:   time.Second, // the default of 20 ms is too short for a busy machine
+		NoLoopTracking: true,        // otherwise the library renews without a pause
 	})
 	if err != nil {
 		return err
