@@ -60,16 +60,16 @@ func mediaRanges(accept []string) (all []mediaRange) {
 // one.
 func quality(ranges []mediaRange, mediaType string) (q float64) {
 	group, _, _ := strings.Cut(mediaType, "/")
-	best := -1
+	best := 0
 	for _, r := range ranges {
-		specific := -1
+		specific := 0
 		switch r.pattern {
 		case mediaType:
-			specific = 2
+			specific = 3
 		case group + "/*":
-			specific = 1
+			specific = 2
 		case "*/*":
-			specific = 0
+			specific = 1
 		}
 		if specific > best {
 			best, q = specific, r.quality

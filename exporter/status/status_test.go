@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -135,6 +137,30 @@ const (
 	asPlain = "text/plain; charset=utf-8"
 )
 
+// once answers like its handler, and reports an answer that begins twice.
+type once struct {
+	t testing.TB
+	http.Handler
+}
+
+func (o once) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := &counted{ResponseWriter: w}
+	o.Handler.ServeHTTP(c, r)
+	if c.headers != 1 {
+		o.t.Errorf("%s: %d headers were written", r.URL, c.headers)
+	}
+}
+
+type counted struct {
+	http.ResponseWriter
+	headers int
+}
+
+func (c *counted) WriteHeader(code int) {
+	c.headers++
+	c.ResponseWriter.WriteHeader(code)
+}
+
 func TestTheClientChoosesTheFormat(t *testing.T) {
 	h := status.Handler(newMiddleware(t))
 	for name, c := range map[string]struct {
@@ -143,40 +169,43 @@ func TestTheClientChoosesTheFormat(t *testing.T) {
 		want   string
 		code   int
 	}{
-		"no preference":             {"/", nil, asJSON, 200},
-		"an empty preference":       {"/", []string{""}, asJSON, 200},
-		"anything":                  {"/", []string{"*/*"}, asJSON, 200},
-		"a browser":                 {"/", []string{"text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"}, asPage, 200},
-		"a program":                 {"/", []string{"application/json"}, asJSON, 200},
-		"either, a little more":     {"/", []string{"application/json;q=0.4, text/html;q=0.5"}, asPage, 200},
-		"either, a little less":     {"/", []string{"application/json;q=0.5, text/html;q=0.4"}, asJSON, 200},
-		"either, as two headers":    {"/", []string{"application/json;q=0.4", "text/html"}, asPage, 200},
-		"any text":                  {"/", []string{"text/*"}, asPage, 200},
-		"any application":           {"/", []string{"application/*"}, asJSON, 200},
-		"in capital letters":        {"/", []string{"TEXT/HTML"}, asPage, 200},
-		"anything but JSON":         {"/", []string{"*/*, application/json;q=0"}, asPage, 200},
-		"the specific range wins":   {"/", []string{"text/html;q=0.1, text/*;q=0.9, application/json;q=0.5"}, asJSON, 200},
-		"neither":                   {"/", []string{"image/png"}, asPlain, 406},
-		"neither, by refusal":       {"/", []string{"text/html;q=0, application/json;q=0.0"}, asPlain, 406},
-		"a quality that is none":    {"/", []string{"text/html;q=NaN, text/html;q=2, text/html;q=-1, text/html;q=x"}, asJSON, 200},
-		"nothing that can be read":  {"/", []string{"????, ;;;"}, asJSON, 200},
-		"the address decides":       {"/?format=json", []string{"text/html"}, asJSON, 200},
-		"the address, for a page":   {"/?format=html", []string{"image/png"}, asPage, 200},
-		"an unknown format":         {"/?format=xml", nil, asPlain, 400},
-		"no such page":              {"/?page=0", nil, asPlain, 400},
-		"a page that is no number":  {"/?page=one", nil, asPlain, 400},
-		"a page far beyond":         {"/?page=1000000", nil, asJSON, 200},
-		"a page too far":            {"/?page=9223372036854775807", nil, asPlain, 400},
-		"a refresh too long":        {"/?refresh=3601", nil, asPlain, 400},
-		"a refresh of the past":     {"/?refresh=-1", nil, asPlain, 400},
-		"an address that is broken": {"/?%zz&format=html", nil, asPage, 200},
+		"no preference":               {"/", nil, asJSON, 200},
+		"an empty preference":         {"/", []string{""}, asJSON, 200},
+		"anything":                    {"/", []string{"*/*"}, asJSON, 200},
+		"a browser":                   {"/", []string{"text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"}, asPage, 200},
+		"a program":                   {"/", []string{"application/json"}, asJSON, 200},
+		"either, a little more":       {"/", []string{"application/json;q=0.4, text/html;q=0.5"}, asPage, 200},
+		"either, a little less":       {"/", []string{"application/json;q=0.5, text/html;q=0.4"}, asJSON, 200},
+		"either, as two headers":      {"/", []string{"application/json;q=0.4", "text/html"}, asPage, 200},
+		"any text":                    {"/", []string{"text/*"}, asPage, 200},
+		"any application":             {"/", []string{"application/*"}, asJSON, 200},
+		"in capital letters":          {"/", []string{"TEXT/HTML"}, asPage, 200},
+		"anything but JSON":           {"/", []string{"*/*, application/json;q=0"}, asPage, 200},
+		"the specific range wins":     {"/", []string{"text/html;q=0.1, text/*;q=0.9, application/json;q=0.5"}, asJSON, 200},
+		"neither":                     {"/", []string{"image/png"}, asPlain, 406},
+		"neither, by refusal":         {"/", []string{"text/html;q=0, application/json;q=0.0"}, asPlain, 406},
+		"a quality that is none":      {"/", []string{"text/html;q=NaN, text/html;q=2, text/html;q=-1, text/html;q=x"}, asJSON, 200},
+		"a quality too high":          {"/", []string{"text/html;q=2, application/json;q=0.9"}, asJSON, 200},
+		"a quality that is no number": {"/", []string{"text/html;q=x, text/html"}, asPage, 200},
+		"nothing that can be read":    {"/", []string{"????, ;;;"}, asJSON, 200},
+		"the address decides":         {"/?format=json", []string{"text/html"}, asJSON, 200},
+		"the address, for a page":     {"/?format=html", []string{"image/png"}, asPage, 200},
+		"an unknown format":           {"/?format=xml", nil, asPlain, 400},
+		"no such page":                {"/?page=0", nil, asPlain, 400},
+		"a page that is no number":    {"/?page=one", nil, asPlain, 400},
+		"a page far beyond":           {"/?page=1000000", nil, asJSON, 200},
+		"a page just too far":         {"/?page=1000001", nil, asPlain, 400},
+		"a page too far":              {"/?page=9223372036854775807", nil, asPlain, 400},
+		"a refresh too long":          {"/?refresh=3601", nil, asPlain, 400},
+		"a refresh of the past":       {"/?refresh=-1", nil, asPlain, 400},
+		"an address that is broken":   {"/?%zz&format=html", nil, asPage, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var headers [][2]string
 			for _, a := range c.accept {
 				headers = append(headers, [2]string{"Accept", a})
 			}
-			r := get(t, h, c.url, headers...)
+			r := get(t, once{t, h}, c.url, headers...)
 			if got := r.Header.Get("Content-Type"); got != c.want || r.StatusCode != c.code {
 				t.Errorf("%d %s, want %d %s", r.StatusCode, got, c.code, c.want)
 			}
@@ -321,6 +350,39 @@ func TestOneLabelCanBeAskedFor(t *testing.T) {
 	gone.Forget()
 	if d := decode(t, get(t, h, "/?lock_name=redacted")); len(d.Locks) != 0 || d.Totals.Locks != 2 {
 		t.Errorf("after it was forgotten: %+v", d)
+	}
+}
+
+func TestPagesLinkToTheirNeighbours(t *testing.T) {
+	for locks, want := range map[int][]string{
+		status.PageSize:       {""},
+		status.PageSize + 1:   {"2", "1"},
+		2*status.PageSize + 1: {"2", "1 3", "2"},
+	} {
+		m := newMiddleware(t, instrument.WithMaxLabels(locks))
+		for i := range locks {
+			m.Named(fmt.Sprint(i))
+		}
+		for i, neighbours := range want {
+			var got []string
+			for _, e := range elements(t, text(t, get(t, status.Handler(m), fmt.Sprintf("/?format=html&page=%d", i+1)))) {
+				if rel := e.attrs["rel"]; rel != "prev" && rel != "next" {
+					continue
+				}
+				address, err := url.Parse(e.attrs["href"])
+				if err != nil {
+					t.Fatal(err)
+				}
+				n := address.Query().Get("page")
+				if n == "" {
+					n = "1"
+				}
+				got = append(got, n)
+			}
+			if got := strings.Join(got, " "); got != neighbours {
+				t.Errorf("page %d of %d locks links to pages %q, want %q", i+1, locks, got, neighbours)
+			}
+		}
 	}
 }
 

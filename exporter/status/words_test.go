@@ -1,7 +1,6 @@
 package status
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"testing"
@@ -17,7 +16,7 @@ func TestDurationsAreReadAsPeopleSayThem(t *testing.T) {
 		"0.0 s": 0, "0.1 s": 149 * time.Millisecond, "9.9 s": 9940 * time.Millisecond, "10 s": 10 * time.Second, "59 s": 59999 * time.Millisecond,
 		"1 min 0 s": time.Minute, "59 min 59 s": time.Hour - time.Second, "1 h 0 min": time.Hour, "23 h 59 min": 24*time.Hour - time.Second,
 		"1 d 0 h": 24 * time.Hour, "36500 d 0 h": 36500 * 24 * time.Hour, "2.5 s": -2500 * time.Millisecond,
-		"more than 100 years": math.MaxInt64,
+		"more than 100 years": 36500*24*time.Hour + time.Second,
 	} {
 		if got := inWords(secondsOf(d)); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)
@@ -62,6 +61,24 @@ func TestLeaseAndWaitingAreSaidInWords(t *testing.T) {
 		if lease, waiting := c.l.Lease(), c.l.Waiting(); lease != c.lease || waiting != c.waiting {
 			t.Errorf("%+v: %q and %q, want %q and %q", c.l, lease, waiting, c.lease, c.waiting)
 		}
+	}
+}
+
+// A lock that somebody waits for comes before one that nobody does; how many
+// wait makes no difference.
+func TestTheMostUrgentLocksComeFirst(t *testing.T) {
+	locks := []lockStatus{
+		{LockName: "a", State: standby}, {LockName: "b", State: standby, Pending: 1}, {LockName: "c", State: standby, Pending: 3},
+		{LockName: "d", State: standby, Pending: 2}, {LockName: "e", State: leading}, {LockName: "f", State: standby},
+		{LockName: "g", State: watching, Pending: 1}, {LockName: "h", State: overrun}, {LockName: "i", State: leading, Pending: 1},
+	}
+	slices.Reverse(locks)
+	var got []string
+	for _, l := range mostUrgent(locks, 8) {
+		got = append(got, l.LockName)
+	}
+	if want := []string{"h", "i", "e", "b", "c", "d", "a", "f"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

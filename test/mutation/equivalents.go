@@ -189,6 +189,19 @@ var equivalents = []equivalent{
 		},
 		"math.Inf takes 0 for a positive sign",
 	},
+	{
+		change{
+			folder: "instrument/fence/grpcfence", in: "stream.untilOver", kind: changeConstant,
+			old: "done := make(chan error, 1)", new: "done := make(chan error, 2)",
+		}, oneIsSent,
+	},
+	{
+		change{
+			folder: "exporter/status", in: "handler.read", kind: changeConstant,
+			old: "if d.Locks = append(d.Locks, h.statusOf(s)); len(d.Locks) >= 2*most", new: "if d.Locks = append(d.Locks, h.statusOf(s)); len(d.Locks) >= 1*most",
+		},
+		"when the list is cut off is a matter of memory and time, not of what is shown",
+	},
 }
 
 const opened = "a directory that was made, or is there, can be opened by a user who may search every one, as that of the tests"

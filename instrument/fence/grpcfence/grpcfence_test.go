@@ -120,6 +120,59 @@ func TestWithoutAGuardEveryCallPasses(t *testing.T) {
 
 // The store's server runs under a term of its own, whose context reaches the
 // interceptor.
+// What a handler returns reaches the client, whether the call was guarded or not.
+func TestAHandlersReplyAndErrorAreTheClients(t *testing.T) {
+	broken := errors.New("broken")
+	with := metadata.NewIncomingContext(t.Context(), metadata.Pairs("x-fencing-token", "3"))
+	for name, c := range map[string]struct {
+		guard *fence.Guard
+		ctx   context.Context
+		opts  []grpcfence.Option
+	}{
+		"guarded":         {fence.New(nil), with, nil},
+		"no guard":        {nil, t.Context(), nil},
+		"excepted":        {fence.New(nil), t.Context(), []grpcfence.Option{grpcfence.Except("/a/B")}},
+		"allowed to miss": {fence.New(nil), t.Context(), []grpcfence.Option{grpcfence.AllowMissing()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reply, err := grpcfence.UnaryServerInterceptor(c.guard, c.opts...)(c.ctx, "request", &grpc.UnaryServerInfo{FullMethod: "/a/B"},
+				func(_ context.Context, request any) (any, error) { return fmt.Sprint("reply to ", request), broken })
+			if reply != "reply to request" || err != broken {
+				t.Errorf("%v, %v", reply, err)
+			}
+			ss := &recorded{ctx: c.ctx, fails: broken}
+			err = grpcfence.StreamServerInterceptor(c.guard, c.opts...)("server", ss, &grpc.StreamServerInfo{FullMethod: "/a/B"},
+				func(srv any, ss grpc.ServerStream) error {
+					return errors.Join(ss.RecvMsg("in"), ss.SendMsg(srv))
+				})
+			if want := errors.Join(broken, broken); fmt.Sprint(err) != want.Error() {
+				t.Errorf("%v, want %v", err, want)
+			}
+			if want := []any{"received", "in", "sent", "server"}; !slices.Equal(ss.calls, want) {
+				t.Errorf("%v, want %v", ss.calls, want)
+			}
+		})
+	}
+}
+
+// recorded is a stream on which each call fails.
+type recorded struct {
+	grpc.ServerStream
+	ctx   context.Context
+	fails error
+	calls []any
+}
+
+func (r *recorded) Context() context.Context { return r.ctx }
+func (r *recorded) RecvMsg(m any) error {
+	r.calls = append(r.calls, "received", m)
+	return r.fails
+}
+func (r *recorded) SendMsg(m any) error {
+	r.calls = append(r.calls, "sent", m)
+	return r.fails
+}
+
 func TestTheTokenOfTheStoresOwnProcessDoesNotStandInForThatOfTheCaller(t *testing.T) {
 	m, err := instrument.New()
 	if err != nil {
