@@ -13,14 +13,18 @@ import (
 // equivalents are mutants that no course of events of the product can show, by
 // the beginnings of their names, with the reason.
 var equivalents = map[string]string{
-	"NoLeader/critical: window 2h0m0s doubled in leader_":                                endTogether,
-	"NoLeader/warning: window 2h0m0s doubled in leader_":                                 endTogether,
-	"MetricsAbsent/critical: window 3h0m0s doubled in leader_":                           endTogether,
-	"JobOverdue/warning: window 48h0m0s doubled in leader_expected_interval_seconds":     endTogether,
-	"Flapping/warning: window 15m0s doubled in leader_last_acquired_timestamp_seconds":   noLater,
-	"TaskFailing/warning: window 1h0m0s doubled in leader_last_acquired_timestamp_secon": noLater,
-	"LockVanished/warning: window 1h0m0s doubled in max by":                              "a lock of which a replica spoke within the hour was there within it",
-	"LabelOverflow/warning: max becomes sum":                                             "one folded name is enough, and there are no parts of one",
+	"NoLeader/critical: window 2h0m0s doubled in leader_":                                                                                        endTogether,
+	"NoLeader/warning: window 2h0m0s doubled in leader_":                                                                                         endTogether,
+	"MetricsAbsent/critical: window 3h0m0s doubled in leader_":                                                                                   endTogether,
+	"JobOverdue/warning: window 48h0m0s doubled in leader_expected_interval_seconds":                                                             endTogether,
+	"Flapping/warning: window 15m0s doubled in leader_last_acquired_timestamp_seconds":                                                           noLater,
+	"TaskFailing/warning: window 1h0m0s doubled in leader_last_acquired_timestamp_secon":                                                         noLater,
+	"LockVanished/warning: window 1h0m0s doubled in max by":                                                                                      "a lock of which a replica spoke within the hour was there within it",
+	"Overlap/warning: window 6m0s doubled in leader_last_ended_timestamp_seconds{":                                                               "no term ends later than the sample that shows it",
+	"Overlap/warning: window 6m0s doubled in leader_last_ended_timestamp_seconds[6m]":                                                            endTogether,
+	"Overlap/warning: max becomes min in max by (cluster, namespace, job, lock_name) (last_over_time(leader_last_ended_timestamp_seconds[6m]) >": "one replica won last, and copies of its series agree",
+	"Impostor/critical: count becomes sum in count by (cluster, namespace, job, lock_name) (leader_identity_info":                                "an info metric is 1",
+	"LabelOverflow/warning: max becomes sum":                                                                                                     "one folded name is enough, and there are no parts of one",
 }
 
 const (

@@ -55,11 +55,12 @@ func (k *Overlap) rules(b builder) []draft {
 	// A loser began before the last winner, and ended after the winner had won; its
 	// value is the time from that win to that end. The replicas export both times, so
 	// no scrape needs to have shown two leaders (Q1). It counts while the winner
-	// leads: a winner that stopped before did not replace the loser (Q17).
+	// leads: a winner that stopped before did not replace the loser (Q17). Two ends
+	// that differ by less than clocks do are the same time (Q25).
 	late := query.Op(h.Compared(recent, "-", h.LastWin), ">", seconds(k.Tolerance))
 	winner := h.Compared(won, "==", h.LastWin)
 	guestsEnd := s.By("max", query.Op(query.Op(ended, ">", won), "and", winner))
-	late = query.Op(late, "unless", h.Compared(recent, ">", guestsEnd))
+	late = query.Op(late, "unless", h.Compared(recent, ">", query.Op(guestsEnd, "+", seconds(k.Tolerance))))
 	// The last winner may be the one that stopped while the other continued to lead
 	// (Q4): later renewals or scrapes of the other show that it never stopped.
 	proofs := query.Any(part("ended", ended), part("renewed", k.renewed(b)), part("scraped", k.scraped(b)))

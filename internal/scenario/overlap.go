@@ -94,7 +94,8 @@ func overlapScenarios() []Scenario {
 		{ID: "Q12", Name: "two servers scrape a pair that overlapped", Every: every, End: end,
 			Load: tookOver + `
 				leader_last_ended_timestamp_seconds{instance="i1",prometheus_replica="p0"} _x11 328x40
-				leader_last_ended_timestamp_seconds{instance="i1",prometheus_replica="p1"} _x12 328x39`,
+				leader_last_ended_timestamp_seconds{instance="i1",prometheus_replica="p1"} _x12 328x39
+				leader_max_leaders{instance="i1"} 1x50`,
 			Want: "Overlap/warning 5m30s..16m30s = 20"},
 		{ID: "Q13", Name: "one lock name in two namespaces", Every: every, End: end,
 			Load: `
@@ -144,5 +145,91 @@ func overlapScenarios() []Scenario {
 				leader_last_acquired_timestamp_seconds{instance="i2"} _x11 308x40
 				leader_last_ended_timestamp_seconds{instance="i2"} _x11 324x40`,
 			Limit: "a replica exports its last term only"},
+		{ID: "Q19", Name: "two leaders end after a third has won, all between two samples", Every: every, End: end,
+			Load: tookOver + `
+				leader_last_ended_timestamp_seconds{instance="i1"} _x11 328x40
+				leader_active{instance="i3"} 0x50
+				leader_last_acquired_timestamp_seconds{instance="i3"} _x11 302x40
+				leader_last_ended_timestamp_seconds{instance="i3"} _x11 320x40`,
+			Want: "Overlap/warning 5m30s..16m30s = 20"},
+		{ID: "Q20", Name: "the winner of an overlap disappears before the loser's end is old", Every: every, End: end,
+			Load: ran + `
+				leader_active{instance="i1"} 1x10 0x40
+				leader_active{instance="i2"} 0x10 1x2 stale
+				leader_last_acquired_timestamp_seconds{instance="i1"} 10x50
+				leader_last_ended_timestamp_seconds{instance="i1"} _x11 328x40
+				leader_last_acquired_timestamp_seconds{instance="i2"} _x11 308x2 stale`,
+			Want: "Overlap/warning 5m30s..16m30s = 20"},
+		{ID: "Q21", Name: "a second leader dies at once, and the first stops more than the window later", Every: every, End: end,
+			Load: ran + `
+				leader_active{instance="i1"} 1x23 0x27
+				leader_active{instance="i2"} 0x10 1 stale
+				leader_last_acquired_timestamp_seconds{instance="i1"} 10x50
+				leader_last_ended_timestamp_seconds{instance="i1"} _x24 700x26
+				leader_last_acquired_timestamp_seconds{instance="i2"} _x11 308 stale`,
+			Limit: "a winner whose last sample is older than the window is forgotten"},
+		{ID: "Q22", Name: "a second leader comes and goes, two servers scrape it, and the first stops minutes later", Every: every, End: end,
+			Load: ran + `
+				leader_active{instance="i1"} 1x16 0x34
+				leader_active{instance="i2"} 0x50
+				leader_last_acquired_timestamp_seconds{instance="i1"} 10x50
+				leader_last_ended_timestamp_seconds{instance="i1"} _x17 500x33
+				leader_last_acquired_timestamp_seconds{instance="i2",prometheus_replica="p0"} _x11 308x40
+				leader_last_acquired_timestamp_seconds{instance="i2",prometheus_replica="p1"} _x11 308x40
+				leader_last_ended_timestamp_seconds{instance="i2",prometheus_replica="p0"} _x11 320x40
+				leader_last_ended_timestamp_seconds{instance="i2",prometheus_replica="p1"} _x11 320x40`,
+			Want: "Overlap/warning 8m30s..16m30s = 12"},
+		{ID: "Q23", Name: "a second leader comes and goes, the first stops a second later and leaves", Every: every, End: end,
+			Load: ran + `
+				leader_active{instance="i1"} 1x10 0x2 stale
+				leader_active{instance="i2"} 0x50
+				leader_last_acquired_timestamp_seconds{instance="i0"} 1x50
+				leader_last_ended_timestamp_seconds{instance="i0"} 5x50
+				leader_last_acquired_timestamp_seconds{instance="i1"} 10x12 stale
+				leader_last_ended_timestamp_seconds{instance="i1"} _x11 328x1 stale
+				leader_last_acquired_timestamp_seconds{instance="i2"} _x11 308x40
+				leader_last_ended_timestamp_seconds{instance="i2"} _x11 320x40`,
+			Want: "Overlap/warning 5m30s..16m30s = 12"},
+		{ID: "Q24", Name: "the first of two leaders stops half a second before the second", Every: every, End: end,
+			Load: ran + `
+				leader_active{instance="i1"} 1x10 0x40
+				leader_active{instance="i2"} 0x50
+				leader_last_acquired_timestamp_seconds{instance="i1"} 10x50
+				leader_last_ended_timestamp_seconds{instance="i1"} _x11 319.5x40
+				leader_last_acquired_timestamp_seconds{instance="i2"} _x11 308x40
+				leader_last_ended_timestamp_seconds{instance="i2"} _x11 320x40`,
+			Want: "Overlap/warning 5m30s..16m30s = 11.5"},
+		{ID: "Q25", Name: "the first of two leaders stops half a second after the second", Every: every, End: end,
+			Load: ran + `
+				leader_active{instance="i1"} 1x10 0x40
+				leader_active{instance="i2"} 0x50
+				leader_last_acquired_timestamp_seconds{instance="i1"} 10x50
+				leader_last_ended_timestamp_seconds{instance="i1"} _x11 320.5x40
+				leader_last_acquired_timestamp_seconds{instance="i2"} _x11 308x40
+				leader_last_ended_timestamp_seconds{instance="i2"} _x11 320x40`,
+			Want: "Overlap/warning 5m30s..16m30s = 12.5"},
+		{ID: "Q26", Name: "three replicas lead one after another, and the last stops", Every: every, End: end,
+			Load: ran + `
+				leader_active{instance="i1"} 1x6 0x44
+				leader_active{instance="i2"} 0x6 1x4 0x40
+				leader_active{instance="i3"} 0x50
+				leader_last_acquired_timestamp_seconds{instance="i1"} 10x50
+				leader_last_ended_timestamp_seconds{instance="i1"} _x7 200x43
+				leader_last_acquired_timestamp_seconds{instance="i2"} _x7 201x43
+				leader_last_ended_timestamp_seconds{instance="i2"} _x11 307x40
+				leader_last_acquired_timestamp_seconds{instance="i3"} _x11 308x40
+				leader_last_ended_timestamp_seconds{instance="i3"} _x11 320x40`},
+		{ID: "Q27", Name: "a collector repeats what a leader said before it died, and its successor stops", Every: every, End: end,
+			Load: ran + `
+				leader_active{instance="i1"} 1x50
+				leader_active{instance="i2"} 0x50
+				leader_lease_duration_seconds{instance="i1"} 30x50
+				leader_lease_expiry_timestamp_seconds{instance="i1"} 300x50
+				leader_last_acquired_timestamp_seconds{instance="i1"} 10x50
+				leader_last_acquired_timestamp_seconds{instance="i2"} _x11 308x40
+				leader_last_ended_timestamp_seconds{instance="i2"} _x11 320x40`},
+		{ID: "Q28", Name: "two servers see that a second leader came and went", Every: every, End: end,
+			Load: visited + `up{instance="i1",prometheus_replica="p1"} 1x50`,
+			Want: "Overlap/warning 5m30s..16m30s = 12"},
 	}
 }

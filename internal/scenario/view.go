@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -30,7 +31,7 @@ func seen(name, labels, values string) string {
 }
 
 func viewScenarios() []Scenario {
-	return append(append(vacantScenarios(), impostorScenarios()...), blindScenarios()...)
+	return slices.Concat(vacantScenarios(), impostorScenarios(), agreedLongAgo(), blindScenarios())
 }
 
 func vacantScenarios() []Scenario {
@@ -168,6 +169,72 @@ func impostorScenarios() []Scenario {
 				leader_backend_holder_info{instance="i2",backend="etcd",holder="stranger"} _x11 1x90
 				leader_backend_held{instance="i2",backend="etcd"} 1x100`,
 			Want: "Impostor/critical 6m30s..15m30s = 1\nNoLeader/critical 11m.. = 1"},
+		{ID: "I12", Name: "a replica that redacts its holder is followed by one that does not", Every: every, End: end,
+			Load: held + `
+				leader_identity_info{instance="i1",holder="redacted"} 1x100
+				leader_identity_info{instance="i2",holder="h2"} 1x100
+				leader_active{instance="i1"} 0x10 1x90
+				leader_active{instance="i2"} 1x10 0x90
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="h2"} 1x10 stale
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="h1"} _x11 1x90`},
+		{ID: "I13", Name: "a witness begins to redact the holders", Every: every, End: end,
+			Load: campaigning + `
+				leader_active{instance="i1"} 1x100
+				leader_active{instance="i2"} 0x100
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="h1"} 1x10 stale
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="redacted"} _x11 1x90`},
+		{ID: "I14", Name: "a deposed leader whose clock is behind renews once a minute", Every: every, End: end,
+			Load: campaigning + `
+				leader_active{instance="i1"} 1x40
+				leader_active{instance="i2"} 0x40
+				leader_lease_expiry_timestamp_seconds{instance="i1"} -200 -140 -140 -80 -80 -20 -20 40 40 100 100 160 160 220 220 280 280 340 340 400 400 460 460 520 520 580 580 640 640 700 700 760 760 820 820 880 880 940 940 1000 1000
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="h1"} 1x10 stale
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="stranger"} _x11 1x30`,
+			Want: "Impostor/critical 6m30s.. = 1"},
+		{ID: "I15", Name: "a collector repeats what a leader said, and the next is named at once", Every: every, End: end,
+			Load: campaigning + `
+				leader_active{instance="i1"} 1x30 stale
+				leader_active{instance="i2"} 0x10 1x90
+				leader_lease_expiry_timestamp_seconds{instance="i1"} 15+30x9 285x21 stale
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="h1"} 1x10 stale
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="h2"} _x11 1x90`},
+	}
+}
+
+// Process and backend agreed on the label of i0 long ago; i1 leads later.
+func agreedLongAgo() []Scenario {
+	const every, end = time.Minute, 85 * time.Minute
+	const agreed = held + `
+		leader_active{instance="i2"} 0x90
+		leader_identity_info{instance="i1",holder="h1"} 1x90
+	`
+	return []Scenario{
+		{ID: "I16", Name: "a stranger is named, 50 minutes after process and backend agreed", Every: every, End: end,
+			Load: agreed + `
+				leader_active{instance="i0"} 1x5 stale
+				leader_identity_info{instance="i0",holder="h0"} 1x5 stale
+				leader_active{instance="i1"} 0x49 1x40
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="h0"} 1x5 stale
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="stranger"} _x6 1x84
+				leader_backend_held{instance="i2",backend="etcd"} 1x90`,
+			Want: "Impostor/critical 51m..1h10m = 1\nNoLeader/critical 7m..50m = 1"},
+		{ID: "I17", Name: "a stranger is named, 75 minutes after the backend named a candidate", Every: every, End: end,
+			Load: agreed + `
+				leader_active{instance="i0"} 1x5 0x85
+				leader_identity_info{instance="i0",holder="h0"} 1x90
+				leader_active{instance="i1"} 0x79 1x10
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="h0"} 1x5 stale
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="stranger"} _x6 1x84
+				leader_backend_held{instance="i2",backend="etcd"} 1x90`,
+			Want: "NoLeader/critical 6m30s..1h20m = 1"},
+		{ID: "I18", Name: "the backend names a candidate that left 75 minutes ago", Every: every, End: end,
+			Load: agreed + `
+				leader_active{instance="i0"} 1x5 stale
+				leader_identity_info{instance="i0",holder="h0"} 1x5 stale
+				leader_active{instance="i1"} 0x79 1x10
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="h0"} 1x90
+				leader_backend_held{instance="i2",backend="etcd"} 1x90`,
+			Want: "NoLeader/warning 11m..1h23m = 1"},
 	}
 }
 
