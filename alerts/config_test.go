@@ -100,7 +100,7 @@ func TestConfigurationsThatCannotWorkAreRefusedWithALineForEachKey(t *testing.T)
 			"alerts.noAcquisition.for: 6m is longer than half of the window of 10m, so events would leave the window before the alert fires; use at most 5m"},
 		"a hold longer than half of the window of errors": {func(c *Config) { c.Alerts.BackendErrors.Critical.For = minutes(6) },
 			"alerts.backendErrors.critical.for: 6m is longer than half of the window of 3m, so events would leave the window before the alert fires; use at most 1m30s"},
-		"an empty window": {func(c *Config) { c.Alerts.Flapping.Window = 0 },
+		"an empty window": {func(c *Config) { c.Alerts.Flapping.Window, c.Alerts.Flapping.Interval = 0, 0 },
 			"alerts.flapping.window: 0s holds fewer than two samples 1m apart, so the alert could never fire; use at least 2m\nalerts.flapping.for: 1m is longer than half of the window of 0s, so events would leave the window before the alert fires; use at most 0s"},
 		"no severity": {func(c *Config) { c.Alerts.NoLeader.Warning.Severity = "" },
 			`alerts.noLeader.warning.severity: "" is not a valid severity; use one such as warning or critical`},
@@ -198,13 +198,14 @@ func shorten(c *Config) {
 	a.NoLeader.RefusedFor, a.NoLeader.Interval = s(20), 0
 	a.SplitBrain.Window, a.SplitBrain.For, a.SplitBrain.KeepFiringFor = s(2), s(2), s(5)
 	a.Overlap.Window, a.Overlap.KeepFiringFor, a.Overlap.Interval = s(10), 0, 0
-	a.Flapping.Window, a.Flapping.For, a.Flapping.KeepFiringFor = s(30), s(1), s(5)
+	a.Flapping.Window, a.Flapping.For, a.Flapping.KeepFiringFor, a.Flapping.Interval = s(30), s(1), s(5), 0
 	a.BackendErrors.Window, a.BackendErrors.Recent, a.BackendErrors.Since, a.BackendErrors.Vacant = s(10), s(8), s(2), s(2)
 	a.BackendErrors.Critical.For, a.BackendErrors.Warning.For = s(4), s(4)
-	a.NearLease.Window, a.NearLease.KeepFiringFor = s(20), 0
+	a.NearLease.Window, a.NearLease.KeepFiringFor, a.NearLease.Interval = s(20), 0, 0
 	a.LeaseExceeded.Window, a.LeaseExceeded.KeepFiringFor = s(20), 0
 	a.WorkAfterLoss.Window, a.WorkAfterLoss.KeepFiringFor, a.WorkAfterLoss.Tolerance = s(30), 0, s(1)
 	a.RenewalFailures.Window, a.RenewalFailures.Recent, a.RenewalFailures.For, a.RenewalFailures.KeepFiringFor = s(10), s(3), s(4), 0
+	a.RenewalFailures.Interval = 0
 	a.LowHeadroom.For, a.LowHeadroom.KeepFiringFor = s(2), 0
 	a.JobOverdue.Grace, a.JobOverdue.Lookback, a.JobOverdue.Interval = s(2), s(120), 0
 	a.TaskFailing.Window, a.TaskFailing.KeepFiringFor, a.TaskFailing.Interval = s(30), 0, 0

@@ -108,13 +108,13 @@ var detections = map[string]func(*detector){
 	},
 	"Flapping": func(d *detector) {
 		k := d.Alerts.Flapping
-		d.level(k.Firing, fmt.Sprintf("the %s win within %s", ordinal(k.Handovers+1), k.Window), 0, 0, "terms without a sample, if several end between two scrapes")
+		d.every(k.Interval, k.Firing, fmt.Sprintf("the %s win within %s", ordinal(k.Handovers+1), k.Window), 0, d.scrape, "terms without a sample, if several end between two scrapes")
 		d.every(k.Slow.Interval, k.Slow.Firing, fmt.Sprintf("the %s win within %s", ordinal(k.Slow.Handovers+1), k.Slow.Window), 0, d.scrape, "terms without a sample")
 	},
 	"BackendErrors":   func(d *detector) { d.backendErrors(&d.Alerts.BackendErrors) },
 	"RenewalFailures": func(d *detector) { d.renewalFailures(&d.Alerts.RenewalFailures) },
 	"NearLease": func(d *detector) {
-		d.level(d.Alerts.NearLease.Firing, "the late renewal or release", 0, 0, dies)
+		d.every(d.Alerts.NearLease.Interval, d.Alerts.NearLease.Firing, "the late renewal or release", 0, d.scrape, dies)
 	},
 	"LeaseExceeded": func(d *detector) {
 		d.level(d.Alerts.LeaseExceeded.Firing, "the end of the lease", 0, 0, dies+"; leases whose end is unknown")
@@ -207,7 +207,7 @@ func (d *detector) backendErrors(k *BackendErrors) {
 }
 
 func (d *detector) renewalFailures(k *RenewalFailures) {
-	d.level(k.Firing, "the failed renewal that exceeds the share", 0, 0, fmt.Sprintf("fewer than %d failures; libraries that hide their renewals; leases that end first", k.MinFailures))
+	d.every(k.Interval, k.Firing, "the failed renewal that exceeds the share", 0, d.scrape, fmt.Sprintf("fewer than %d failures; libraries that hide their renewals; leases that end first", k.MinFailures))
 }
 
 func ordinal(n int) string {

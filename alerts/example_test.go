@@ -23,11 +23,8 @@ func ExampleRules() {
 	// LeaderElectionNoAcquisition warning 5m
 	// LeaderElectionNoLeader critical 30s
 	// LeaderElectionSplitBrain critical 30s
-	// LeaderElectionFlapping warning 1m
 	// LeaderElectionBackendErrors critical 0s
 	// LeaderElectionBackendErrors warning 5m
-	// LeaderElectionRenewalFailures warning 4m
-	// LeaderElectionNearLease warning 0s
 	// LeaderElectionLeaseExceeded critical 0s
 	// LeaderElectionLowHeadroom warning 1m30s
 	// LeaderElectionWorkAfterLoss critical 0s
@@ -43,6 +40,9 @@ func ExampleRules() {
 	// LeaderElectionLabelOverflow warning 5m
 	// LeaderElectionNoLeader warning 5m
 	// LeaderElectionOverlap warning 0s
+	// LeaderElectionFlapping warning 1m
+	// LeaderElectionRenewalFailures warning 4m
+	// LeaderElectionNearLease warning 0s
 	// LeaderElectionTaskFailing warning 0s
 	// LeaderElectionLockVanished warning 10m
 	// LeaderElectionFlapping warning 30m

@@ -18,6 +18,9 @@ type Flapping struct {
 	// restarted in the window, if that is more.
 	Window    model.Duration `yaml:"window" help:"lookback window for handovers"`
 	Handovers int            `yaml:"handovers" help:"handovers to tolerate in the window, or one more than replicas left or restarted in it"`
+	// Interval is the time between evaluations of the short window; 0 uses that of the
+	// group.
+	Interval model.Duration `yaml:"interval" help:"time between evaluations, in a group of its own; 0s uses that of the group"`
 	// Slow is for a lock that moves every few minutes all day.
 	Slow SlowFlapping `yaml:"slow" help:"A second, long window for a lock that moves every few minutes all day."`
 }
@@ -42,13 +45,14 @@ func (*Flapping) about() about {
 
 func (k *Flapping) preset() {
 	*k = Flapping{
-		Firing: fires(warning, 1, 15), Window: minutes(15), Handovers: 4,
+		Firing: fires(warning, 1, 15), Window: minutes(15), Handovers: 4, Interval: slowInterval,
 		Slow: SlowFlapping{Firing: fires(warning, 30, 0), Window: minutes(6 * 60), Handovers: 12, Interval: minutes(5)},
 	}
 }
 
 func (k *Flapping) validate(c check) {
 	c.windowed(k.Window, k.Firing)
+	c.interval(k.Interval, k.Window, k.Enabled)
 	c.atLeastOne("handovers", k.Handovers, k.Enabled)
 	slow := c.below("slow")
 	slow.windowed(k.Slow.Window, k.Slow.Firing)
@@ -68,7 +72,7 @@ func (k *Flapping) rules(b builder) []draft {
 	slow := k.Slow.Window.String()
 	moves := s.By("sum", s.ByHolder("max", query.Op(query.Over("increase", s.Metric(catalog.Acquired, single), slow), ">", "0")))
 	return []draft{
-		k.draft(b, k.Firing, k.handovers(b), bounded, k.Handovers, k.Window),
+		k.draft(b, k.Firing, k.handovers(b), bounded, k.Handovers, k.Window).every("", k.Interval),
 		k.draft(b, k.Slow.Firing, moves, k.left(b, slow), k.Slow.Handovers, k.Slow.Window).every("slow", k.Slow.Interval),
 	}
 }

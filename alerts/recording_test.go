@@ -84,7 +84,7 @@ func TestRecordingRulesAreAGroupOfTheirOwn(t *testing.T) {
 // The window of an alert may be the one of recorded rates.
 func TestNothingIsRecordedTwice(t *testing.T) {
 	c := recordingConfig()
-	c.Alerts.NearLease.Window = rateScrapes * c.ScrapeInterval
+	c.Alerts.NearLease.Window, c.Alerts.NearLease.Interval = rateScrapes*c.ScrapeInterval, 0
 	seen := map[string]bool{}
 	for _, r := range recordingsOf(t, c) {
 		if seen[r.Name] {

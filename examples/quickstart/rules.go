@@ -47,7 +47,7 @@ func demoAlerts() alerts.Config {
 
 	a.Overlap.Window, a.Overlap.KeepFiringFor = seconds(30), seconds(3)
 
-	a.Flapping.Window, a.Flapping.For, a.Flapping.KeepFiringFor = seconds(30), seconds(2), seconds(3)
+	a.Flapping.Window, a.Flapping.For, a.Flapping.KeepFiringFor, a.Flapping.Interval = seconds(30), seconds(2), seconds(3), 0
 
 	// Minutes suffice to see a lock move too often.
 	a.Flapping.Slow.Enabled = false
@@ -72,9 +72,9 @@ func demoAlerts() alerts.Config {
 
 	// The leader gives up after four seconds without a renewal.
 	r := &a.RenewalFailures
-	r.Window, r.Recent, r.For, r.KeepFiringFor = seconds(20), seconds(3), seconds(6), seconds(3)
+	r.Window, r.Recent, r.For, r.KeepFiringFor, r.Interval = seconds(20), seconds(3), seconds(6), seconds(3), 0
 
-	a.NearLease.Window, a.NearLease.KeepFiringFor = seconds(10), seconds(3)
+	a.NearLease.Window, a.NearLease.KeepFiringFor, a.NearLease.Interval = seconds(10), seconds(3), 0
 	// Long enough for a sample before and one after a suspension.
 	a.LeaseExceeded.Window, a.LeaseExceeded.KeepFiringFor = seconds(20), seconds(3)
 	// A fifth of the job's lease is less than a second; only a lease that has
