@@ -19,7 +19,7 @@ require (
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/go-zookeeper/zk v1.0.4
 	github.com/google/go-cmp v0.7.0
-	github.com/google/go-jsonnet v0.22.0
+	github.com/google/go-jsonnet v0.22.0 // indirect
 	github.com/google/licenseclassifier/v2 v2.0.0
 	github.com/google/uuid v1.6.0
 	github.com/hashicorp/go-hclog v1.6.3
@@ -312,3 +312,5 @@ replace github.com/leaderscope/leaderscope/instrument/consullock => ../instrumen
 replace github.com/leaderscope/leaderscope/instrument/riverlead => ../instrument/riverlead
 
 replace github.com/leaderscope/leaderscope/exporter/otelmetric => ../exporter/otelmetric
+
+tool github.com/google/go-jsonnet/cmd/jsonnet
