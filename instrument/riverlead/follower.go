@@ -21,7 +21,7 @@ type follower struct {
 	database   riverdriver.Executor
 	id, schema string
 
-	row riverdriver.Leader // of the last poll that saw this client lead
+	row riverdriver.Leader // of the last poll that saw a client lead
 	end time.Time          // of the lease in row
 }
 
@@ -29,18 +29,44 @@ func (f *follower) pollRow(ctx context.Context) poll.Outcome {
 	asked := time.Now()
 	row, remaining, err := f.read(ctx)
 	took := time.Since(asked)
-	switch {
-	case err != nil:
+	if err != nil {
+		f.witnessFailure(ctx)
 		return poll.Unknown(err)
+	}
+	before := f.row
+	if row.LeaderID != "" {
+		f.end = f.endOf(row, remaining, asked, took)
+		f.row = row
+	}
+	f.witness(row)
+	switch {
 	case row.LeaderID != f.id || remaining <= 0:
 		return poll.NotLeading(nil)
-	case !f.row.ElectedAt.IsZero() && !f.row.ElectedAt.Equal(row.ElectedAt):
+	case before.LeaderID == f.id && !before.ElectedAt.Equal(row.ElectedAt):
 		f.e.ObserveNotLeading(nil) // elected again since
 	}
-	f.end = f.endOf(row, remaining, asked, took)
-	f.row = row
 	return poll.Leading(instrument.Leadership{Expiry: f.end, Asked: asked, Granted: f.lease})
 }
+
+// witness reports the row, whichever client it names.
+func (f *follower) witness(row riverdriver.Leader) {
+	view := instrument.BackendView{State: instrument.BackendVacant, Every: f.every, ValidFor: f.validFor()}
+	if row.LeaderID != "" {
+		view.State, view.Holder, view.Expiry, view.Granted = instrument.BackendHeld, row.LeaderID, f.end, f.lease
+	}
+	f.e.ObserveBackend(view)
+}
+
+// witnessFailure reports that the row could not be read; a poll that the end of
+// ctx ended says nothing about the server.
+func (f *follower) witnessFailure(ctx context.Context) {
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		f.e.ObserveBackend(instrument.BackendView{Every: f.every, ValidFor: f.validFor()})
+	}
+}
+
+// validFor is how long a row is valid: longer, and the polls have stopped.
+func (f *follower) validFor() time.Duration { return max(f.lease, 2*f.every) }
 
 // endOf is the end of the lease, too early by at most the time that a poll
 // took. A row that did not change has the end that was computed first, unless

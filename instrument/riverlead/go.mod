@@ -3,6 +3,7 @@ module github.com/leaderscope/leaderscope/instrument/riverlead
 go 1.26.0
 
 require (
+	github.com/google/go-cmp v0.6.0
 	github.com/jackc/pgx/v5 v5.7.6
 	github.com/leaderscope/leaderscope v0.1.0
 	github.com/riverqueue/river v0.25.0
@@ -15,7 +16,6 @@ require (
 
 require (
 	github.com/davecgh/go-spew v1.1.1 // indirect
-	github.com/google/go-cmp v0.6.0 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/puddle/v2 v2.2.2 // indirect

@@ -42,6 +42,9 @@ func Lease(length time.Duration) Option { return func(o *options) { o.lease = le
 // failed renewal, otherwise as an attempt that did not win: this shows tables that
 // are not in the client's schema, and missing permissions.
 //
+// The client is also a witness: each poll reports which client the row names,
+// with the end of its lease, whether or not it is this one.
+//
 // It returns an error for invalid arguments, and for a client whose database is
 // not PostgreSQL. With a nil election it does nothing.
 func Observe[TTx any](ctx context.Context, e *instrument.Election, client *river.Client[TTx], opts ...Option) error {
@@ -80,6 +83,8 @@ func observe[TTx any](ctx context.Context, e *instrument.Election, client *river
 
 // follow looks until ctx is done, or once more when the client has stopped.
 func (f *follower) follow(ctx context.Context, stopped <-chan struct{}) {
+	defer f.e.Identify(f.id)()
+	defer f.e.ObserveBackend(instrument.BackendView{State: instrument.BackendUnwatched})
 	running, stop := context.WithCancel(ctx)
 	go func() {
 		defer stop()
