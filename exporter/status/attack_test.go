@@ -119,6 +119,14 @@ func TestThousandsOfLocksUnderOneLabelAreOneBoundedEntry(t *testing.T) {
 	runtime.KeepAlive(terms)
 }
 
+func TestTheTimeIsThatOfTheMiddlewaresClock(t *testing.T) {
+	m := newMiddleware(t, instrument.WithClock(&wild{time.Date(2030, 2, 3, 4, 5, 6, 789e6, time.UTC)}))
+	m.Election("x")
+	if got := decode(t, get(t, status.Handler(m), "/")).Time; got != "2030-02-03T04:05:06.789Z" {
+		t.Error(got)
+	}
+}
+
 // wild is a clock that anybody sets.
 type wild struct{ now time.Time }
 

@@ -123,7 +123,6 @@ func secondsOf(d time.Duration) seconds { return seconds(math.Round(d.Seconds()*
 func (h *handler) writeJSON(w io.Writer, q query) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	e.SetEscapeHTML(true) // for a program that puts it into a page
 	return e.Encode(h.read(q))
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -234,7 +235,7 @@ func TestEveryAnswerHasSafeHeaders(t *testing.T) {
 		"ready, DELETE":           {ready, "DELETE", "/", 405, "GET, HEAD", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := ask(c.handler, c.method, c.url)
+			r := ask(once{t, c.handler}, c.method, c.url)
 			policy, _, _ := strings.Cut(r.Header.Get("Content-Security-Policy"), ";")
 			got := []string{strconv.Itoa(r.StatusCode), r.Header.Get("Allow"), r.Header.Get("Vary"), r.Header.Get("Cache-Control"), policy,
 				r.Header.Get("X-Content-Type-Options"), r.Header.Get("X-Frame-Options"), r.Header.Get("Referrer-Policy"), r.Header.Get("Cross-Origin-Resource-Policy")}
@@ -285,7 +286,8 @@ func TestOptionsAreBounded(t *testing.T) {
 
 // decoded is what tests read of the JSON.
 type decoded struct {
-	TermsKept int `json:"terms_kept"`
+	Time      string `json:"time"`
+	TermsKept int    `json:"terms_kept"`
 	Totals    struct{ Locks, Leading, Overrun, Pending int }
 	Page      int
 	Pages     int
@@ -350,6 +352,26 @@ func TestOneLabelCanBeAskedFor(t *testing.T) {
 	gone.Forget()
 	if d := decode(t, get(t, h, "/?lock_name=redacted")); len(d.Locks) != 0 || d.Totals.Locks != 2 {
 		t.Errorf("after it was forgotten: %+v", d)
+	}
+}
+
+func TestThePageTurnsItsRefreshOffAndOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		usual      time.Duration
+		asked, off string // the query, and what its link asks for
+	}{
+		"on":                 {5 * s, "", "?format=html&refresh=0"},
+		"off":                {5 * s, "&refresh=0", "?format=html"},
+		"another":            {5 * s, "&refresh=7", "?format=html&refresh=0"},
+		"never on":           {0, "", "?format=html&refresh=10"},
+		"on though never on": {0, "&refresh=7", "?format=html"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			page := text(t, get(t, status.Handler(newMiddleware(t), status.WithRefresh(c.usual)), "/?format=html"+c.asked))
+			if links := hrefs(t, page); !slices.Contains(links, c.off) {
+				t.Errorf("%q is not among %q", c.off, links)
+			}
+		})
 	}
 }
 

@@ -55,6 +55,7 @@ func TestLeaseAndWaitingAreSaidInWords(t *testing.T) {
 		{lockStatus{Active: 1, Pending: 1, PendingAge: 3.25}, "unknown end", "1 attempt, for 3.2 s"},
 		{lockStatus{Active: 1, LeaseHeadroom: left(2), LeaseDuration: 15, Pending: 2, PendingAge: 61}, "2.0 s of 15 s", "2 attempts, oldest for 1 min 1 s"},
 		{lockStatus{Active: 1, LeaseHeadroom: left(2)}, "2.0 s", "none"},
+		{lockStatus{Active: 1, LeaseHeadroom: left(0.1)}, "0.1 s", "none"},
 		{lockStatus{LeaseHeadroom: left(0)}, "ended 0.0 s ago", "none"},
 		{lockStatus{LeaseHeadroom: left(-12), LeaseDuration: 5}, "ended 12 s ago", "none"},
 	} {
