@@ -21,11 +21,22 @@ type Replica struct {
 	// Renewed is called for each answer to a renewal, by the client and not by the
 	// observed adapter; nil: it is not called.
 	Renewed func()
+	// Answered is called for each answer by which the client can know that it has
+	// its lease, with the time at which it asked; nil: it is not called.
+	Answered func(asked time.Time)
 }
 
-func (r Replica) renewed() {
+func (r Replica) renewed(asked time.Time) {
 	if r.Renewed != nil {
 		r.Renewed()
+	}
+	r.answered(asked)
+}
+
+// answered says when the client asked; zero: there is no lease.
+func (r Replica) answered(asked time.Time) {
+	if r.Answered != nil && !asked.IsZero() {
+		r.Answered(asked)
 	}
 }
 

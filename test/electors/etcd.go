@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
+	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -31,7 +33,7 @@ func EtcdMutex(_ context.Context, r Replica) (instrument.Acquirer, func(), error
 }
 
 func etcd(r Replica, make func(*clientv3.Client) instrument.Acquirer) (instrument.Acquirer, func(), error) {
-	c, err := EtcdClient(r.Address, grpc.WithStreamInterceptor(r.hearKeepAlives))
+	c, err := EtcdClient(r.Address, grpc.WithStreamInterceptor(r.hearKeepAlives), grpc.WithUnaryInterceptor(r.hearGrants))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -44,18 +46,47 @@ func (r Replica) hearKeepAlives(ctx context.Context, desc *grpc.StreamDesc, cc *
 	if err != nil || !strings.HasSuffix(method, "/LeaseKeepAlive") {
 		return s, err
 	}
-	return keepAlives{s, r}, nil
+	return &keepAlives{ClientStream: s, replica: r, asked: map[int64][]time.Time{}}, nil
 }
 
+// hearGrants hears each answer that grants a lease.
+func (r Replica) hearGrants(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	asked := time.Now()
+	err := invoker(ctx, method, req, reply, cc, opts...)
+	if err == nil && strings.HasSuffix(method, "/LeaseGrant") {
+		r.answered(asked)
+	}
+	return err
+}
+
+// keepAlives is a stream that answers the requests of each lease in their order.
 type keepAlives struct {
 	grpc.ClientStream
 	replica Replica
+
+	mu    sync.Mutex
+	asked map[int64][]time.Time // by lease, without an answer
 }
 
-func (s keepAlives) RecvMsg(m any) error {
+func (s *keepAlives) SendMsg(m any) error {
+	if request, ok := m.(*pb.LeaseKeepAliveRequest); ok {
+		s.mu.Lock()
+		s.asked[request.ID] = append(s.asked[request.ID], time.Now())
+		s.mu.Unlock()
+	}
+	return s.ClientStream.SendMsg(m)
+}
+
+func (s *keepAlives) RecvMsg(m any) error {
 	err := s.ClientStream.RecvMsg(m)
-	if answer, ok := m.(*pb.LeaseKeepAliveResponse); ok && err == nil && answer.TTL > 0 {
-		s.replica.renewed()
+	if answer, ok := m.(*pb.LeaseKeepAliveResponse); ok && err == nil {
+		s.mu.Lock()
+		asked := s.asked[answer.ID][0]
+		s.asked[answer.ID] = s.asked[answer.ID][1:]
+		s.mu.Unlock()
+		if answer.TTL > 0 {
+			s.replica.renewed(asked)
+		}
 	}
 	return err
 }

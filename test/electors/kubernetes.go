@@ -69,9 +69,16 @@ type puts struct {
 }
 
 func (p puts) RoundTrip(req *http.Request) (*http.Response, error) {
+	asked := time.Now()
 	resp, err := p.RoundTripper.RoundTrip(req)
-	if err == nil && req.Method == http.MethodPut && resp.StatusCode == http.StatusOK {
-		p.replica.renewed()
+	if err != nil {
+		return resp, err
+	}
+	switch {
+	case req.Method == http.MethodPut && resp.StatusCode == http.StatusOK:
+		p.replica.renewed(asked)
+	case req.Method == http.MethodPost && resp.StatusCode == http.StatusCreated:
+		p.replica.answered(asked)
 	}
 	return resp, err
 }

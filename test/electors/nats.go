@@ -31,18 +31,28 @@ func NATSKeyValue(ctx context.Context, r Replica) (instrument.Acquirer, func(), 
 	return natskv.NewElection(updates{kv, r}, r.Lock, r.ID), nc.Close, nil
 }
 
-// updates hears each answer that renews a key.
+// updates hears each answer that makes or renews a key.
 type updates struct {
 	jetstream.KeyValue
 	replica Replica
 }
 
 func (u updates) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	asked := time.Now()
 	next, err := u.KeyValue.Update(ctx, key, value, revision)
 	if err == nil {
-		u.replica.renewed()
+		u.replica.renewed(asked)
 	}
 	return next, err
+}
+
+func (u updates) Create(ctx context.Context, key string, value []byte, options ...jetstream.KVCreateOpt) (uint64, error) {
+	asked := time.Now()
+	revision, err := u.KeyValue.Create(ctx, key, value, options...)
+	if err == nil {
+		u.replica.answered(asked)
+	}
+	return revision, err
 }
 
 // DeleteOnNATS purges the lock's key.

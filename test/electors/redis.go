@@ -40,13 +40,21 @@ func (extensions) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 
 func (e extensions) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
+		asked := time.Now()
 		err := next(ctx, cmd)
+		answer, ok := cmd.(*redis.Cmd)
+		if !ok || err != nil || !strings.HasPrefix(cmd.Name(), "eval") {
+			return err
+		}
 		// The scripts of redislock answer 1 when they found their token; the one
-		// that renews has an argument more than the one that releases.
-		if answer, ok := cmd.(*redis.Cmd); ok && err == nil && strings.HasPrefix(cmd.Name(), "eval") && len(cmd.Args()) == renewalArgs {
-			if n, err := answer.Int(); err == nil && n == 1 {
-				e.replica.renewed()
-			}
+		// that renews has an argument more than the one that releases. The one that
+		// takes the key answers OK.
+		n, no := answer.Int()
+		switch {
+		case no != nil:
+			e.replica.answered(asked)
+		case n == 1 && len(cmd.Args()) == renewalArgs:
+			e.replica.renewed(asked)
 		}
 		return err
 	}

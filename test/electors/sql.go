@@ -134,7 +134,7 @@ func (c *forgettingConn) QueryContext(ctx context.Context, query string, args []
 	}
 	rows, err := c.fullConn.QueryContext(ctx, query, args)
 	if err == nil { // each check is a query
-		c.of.replica.renewed()
+		c.of.replica.renewed(time.Time{})
 	}
 	return rows, err
 }

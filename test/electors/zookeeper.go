@@ -72,8 +72,9 @@ func DeleteOnZooKeeper(_ context.Context, address, lock string) error {
 	return conn.Delete(node, -1)
 }
 
-// checks is a connection to ZooKeeper that hears each answer to the question
-// whether a node exists, which is how its holder sees that it still holds it.
+// checks is a connection to ZooKeeper that hears each answer, which shows that
+// the session lives, and those to the question whether a node exists, which is
+// how its holder sees that it still holds it.
 // A frame begins with its length and the number of its request; that of a
 // request continues with its arguments.
 type checks struct {
@@ -81,10 +82,16 @@ type checks struct {
 	replica Replica
 
 	mu    sync.Mutex
-	asked map[uint32]bool // numbers of requests
+	asked map[uint32][]question // by number, in their order: pings share one
 
 	head []byte // of the frame that is being read
 	left int    // of its body
+}
+
+// question is a request without an answer.
+type question struct {
+	at    time.Time
+	check bool
 }
 
 const (
@@ -101,14 +108,15 @@ func (r Replica) dialZooKeeper(network, address string, timeout time.Duration) (
 }
 
 func newChecks(c net.Conn, r Replica) *checks {
-	return &checks{Conn: c, replica: r, asked: map[uint32]bool{}}
+	return &checks{Conn: c, replica: r, asked: map[uint32][]question{}}
 }
 
 // Write is called with a whole request.
 func (c *checks) Write(b []byte) (int, error) {
-	if len(b) >= headLength+4 && binary.BigEndian.Uint32(b[headLength:]) == opExists {
+	if len(b) >= headLength+4 {
+		number := binary.BigEndian.Uint32(b[4:])
 		c.mu.Lock()
-		c.asked[binary.BigEndian.Uint32(b[4:])] = true
+		c.asked[number] = append(c.asked[number], question{time.Now(), binary.BigEndian.Uint32(b[headLength:]) == opExists})
 		c.mu.Unlock()
 	}
 	return c.Conn.Write(b)
@@ -138,10 +146,18 @@ func (c *checks) Read(b []byte) (int, error) {
 
 func (c *checks) answered(number uint32) {
 	c.mu.Lock()
-	was := c.asked[number]
-	delete(c.asked, number)
+	waiting := c.asked[number]
+	if len(waiting) > 1 {
+		c.asked[number] = waiting[1:]
+	} else {
+		delete(c.asked, number)
+	}
 	c.mu.Unlock()
-	if was {
-		c.replica.renewed()
+	switch {
+	case len(waiting) == 0: // the server says something by itself
+	case waiting[0].check:
+		c.replica.renewed(waiting[0].at)
+	default:
+		c.replica.answered(waiting[0].at)
 	}
 }

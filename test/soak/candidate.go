@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -47,6 +48,10 @@ type candidate struct {
 
 	runs, refused, begun, returned, renewed atomic.Int64
 	naive, afterLock                        atomic.Int64
+	answer                                  struct {
+		sync.Mutex
+		asked, heard time.Time // of the request that was sent last
+	}
 }
 
 // run leads until SIGTERM. It prints where it can be read, and at its end a
@@ -93,7 +98,7 @@ func (o order) run() error {
 }
 
 func (c *candidate) lead(ctx context.Context, b backend) error {
-	r := electors.Replica{Address: c.Address, Lock: c.Lock, ID: c.ID, Renewed: c.hearsRenewal}
+	r := electors.Replica{Address: c.Address, Lock: c.Lock, ID: c.ID, Renewed: c.hearsRenewal, Answered: c.hears}
 	if b.campaign != nil {
 		return b.campaign(ctx, r, c.election, func(ctx context.Context) {
 			c.afterLock.Add(1)
@@ -128,6 +133,15 @@ func (c *candidate) lead(ctx context.Context, b backend) error {
 func (c *candidate) hearsRenewal() {
 	if c.afterLock.Load() > 0 {
 		c.renewed.Add(1)
+	}
+}
+
+// hears notes an answer from which the candidate can know its lease end.
+func (c *candidate) hears(asked time.Time) {
+	c.answer.Lock()
+	defer c.answer.Unlock()
+	if asked.After(c.answer.asked) {
+		c.answer.asked, c.answer.heard = asked, time.Now()
 	}
 }
 
@@ -171,6 +185,9 @@ func (c *candidate) store(token uint64, fenced bool) {
 
 func (c *candidate) read() reading {
 	r := reading{At: time.Now(), Before: c.deeds()}
+	c.answer.Lock()
+	r.Asked, r.Heard = c.answer.asked, c.answer.heard
+	c.answer.Unlock()
 	r.Series = electtest.Read(c.m, "lock")
 	r.Naive, r.AfterLock = c.naive.Load() > 0, c.afterLock.Load() > 0
 	r.After, r.Until = c.deeds(), time.Now()

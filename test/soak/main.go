@@ -50,6 +50,8 @@ func main() {
 	flag.StringVar(&o.out, "out", "", "folder for a file of results per elector; none if empty")
 	flag.StringVar(&o.only, "only", "", "faults whose name contains this; all if empty")
 	flag.BoolVar(&o.seeded, "seeded", false, "put faults into the product, one after the other: a run must find each")
+	flag.IntVar(&o.parallel, "parallel", 1, "how many electors run at once")
+	flag.IntVar(&o.repeat, "repeat", 0, "how often a run is repeated, alone, that found something while the machine was too busy")
 	flag.StringVar(&o.page, "page", "", "write this page from the results in -out, and run nothing")
 	flag.Parse()
 	if !verbose {
@@ -81,6 +83,7 @@ const everyElector = "all"
 type options struct {
 	elector, only, out, page string
 	seeded                   bool
+	parallel, repeat         int
 	length                   time.Duration
 	seed                     uint64
 }
@@ -104,40 +107,22 @@ func (o options) do(ctx context.Context) error {
 		}
 		all = []backend{b}
 	}
-	var failed []string
-	for _, b := range all {
-		wrong, err := o.one(ctx, b, breaks)
-		if errors.Is(err, server.ErrMissing) && os.Getenv("LEADERSCOPE_ALL_SERVERS") == "" {
-			fmt.Printf("SKIPPED %s: %v\n", b.name, err)
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", b.name, err)
-		}
-		for _, w := range wrong {
-			failed = append(failed, b.name+": "+w)
-		}
-	}
-	if len(failed) > 0 {
-		return errors.New("found\n\t" + strings.Join(failed, "\n\t"))
-	}
-	return nil
+	return o.judge(ctx, all, func(b backend) (*result, error) { return o.one(ctx, b, breaks) })
 }
 
-func (o options) one(ctx context.Context, b backend, breaks []kind) (wrong []string, err error) {
+func (o options) one(ctx context.Context, b backend, breaks []kind) (*result, error) {
 	say := func(format string, args ...any) { fmt.Printf(b.name+": "+format+"\n", args...) }
 	say("seed %d, %v", o.seed, o.length)
 	r, err := run(ctx, b, plan(o.seed, o.length, electors.Lease, candidateCount, breaks), o.seed, o.length, say)
 	if err != nil {
 		return nil, err
 	}
+	r.Harness.Together = o.parallel
 	r.print(os.Stdout)
 	if o.out != "" {
-		if err := r.write(o.out); err != nil {
-			return nil, err
-		}
+		return r, r.write(o.out)
 	}
-	return r.wrong(b), nil
+	return r, nil
 }
 
 func (r *result) write(dir string) error {

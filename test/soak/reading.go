@@ -6,6 +6,7 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/test/electors"
 	"github.com/leaderscope/leaderscope/test/soak/timeline"
 )
 
@@ -21,6 +22,11 @@ type reading struct {
 	// Naive and AfterLock are the gauges that people write by hand: set when the
 	// work starts and cleared when it has ended, or when Unlock has returned.
 	Naive, AfterLock bool
+
+	// Asked and Heard are the last request, as it was sent, whose answer showed the
+	// candidate's client that it has its lease, and when that answer was there; zero
+	// before the first, and where the client does not tell.
+	Asked, Heard time.Time
 
 	// Before and After are what the candidate did, counted around the reading.
 	Before, After deeds
@@ -89,5 +95,8 @@ func (r reading) sample(start time.Time) timeline.Sample {
 		s.Ends = time.Duration((end - float64(start.Unix())) * float64(time.Second))
 		s.Ends -= time.Duration(start.Nanosecond())
 	}
+	// An answer that came a moment ago is on its way through the client.
+	known := r.Asked.Add(electors.Lease)
+	s.Unknowable = !r.Asked.IsZero() && (r.Until.After(known) || r.At.Sub(r.Heard) < rules.Late)
 	return s
 }

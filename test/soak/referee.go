@@ -42,6 +42,11 @@ func (r *referee) down(free bool) {
 // harness is how late the harness itself was: on a machine with other work
 // the figures have gaps.
 type harness struct {
+	// Together is how many electors ran at once, Load the system's mean load
+	// average of a minute at the faults; 0 where the system does not tell.
+	Together      int
+	Load          float64
+	Processors    int
 	Looks, Failed int
 	// LateMedian and LateMost are how much later than planned a look began.
 	LateMedian, LateMost time.Duration

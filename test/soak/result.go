@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -83,6 +84,10 @@ func (r *soak) result(seed uint64) (*result, error) {
 	}
 	for _, a := range r.applied {
 		out.Faults[a.Kind]++
+	}
+	out.Harness.Processors = runtime.NumCPU()
+	for _, l := range r.loads {
+		out.Harness.Load += l / float64(len(r.loads))
 	}
 	s := &summary{soak: r, out: out, truth: truth, looks: looks}
 	for _, p := range r.candidates {

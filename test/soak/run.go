@@ -27,6 +27,7 @@ type soak struct {
 	register   *store
 	candidates []*process
 	applied    []applied
+	loads      []float64
 }
 
 // run breaks one thing after the other, for no longer than length, and returns
@@ -114,9 +115,19 @@ func (r *soak) faults(ctx context.Context, all []fault, length time.Duration) er
 			return context.Cause(ctx)
 		}
 		r.say("%d of %d, after %.0f s: %s, for %.1f s", i+1, len(all), time.Since(began).Seconds(), f.Kind, f.For.Seconds())
+		r.loads = append(r.loads, load())
 		if err := r.inject(ctx, f); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// load is the system's load average of the last minute; 0 where the system does
+// not tell.
+func load() (l float64) {
+	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
+		_, _ = fmt.Sscan(string(text), &l)
+	}
+	return l
 }

@@ -29,7 +29,10 @@ func (r *result) wrong(b backend) (all []string) {
 		add("leader_active was 1 for %v at a stretch without the lock; at most %v is explained: %s", round(got), b.blind, b.why)
 	}
 	if absence := r.absence(); absence > mostAbsence {
-		add("leader_active was 0 for %.2f %% of the leadership although the lease was held and its renewals answered; at most %.1f %% is allowed", 100*absence, 100*mostAbsence)
+		add("leader_active was 0 for %.2f %% of the leadership although no fault kept answers away; at most %.1f %% is allowed", 100*absence, 100*mostAbsence)
+	}
+	if absence := r.Total.Part(r.Total.Active.KnownAbsence); absence > mostAbsence {
+		add("leader_active was 0 for %.2f %% of the leadership although an answer had arrived whose lease had not run out; at most %.1f %% is allowed", 100*absence, 100*mostAbsence)
 	}
 	if got := r.Headroom.Unsafe; got > mostUnsafe {
 		add("the exported lease end was %v later than the backend's; at most %v is allowed", round(got), mostUnsafe)
@@ -59,10 +62,7 @@ func (r *result) absence() float64 {
 			led += f.Led
 		}
 	}
-	if led == 0 {
-		return 0
-	}
-	return float64(absent) / float64(led)
+	return timeline.Figures{Led: led}.Part(absent)
 }
 
 // print writes a run's figures for people.
@@ -70,9 +70,9 @@ func (r *result) print(w io.Writer) {
 	line := func(format string, args ...any) { fmt.Fprintf(w, r.Elector+": "+format+"\n", args...) }
 	line("%s %s, seed %d, %.0f s, lease %v, %d terms", r.Server, r.Version, r.Seed, r.Length.Seconds(), r.Lease, r.Terms)
 	row := func(name string, f timeline.Figures) {
-		line("%-34s led %5.1f s; false leader %5.2f / %5.2f / %5.2f s; false absence %5.2f / %5.2f / %5.2f s; longest %.2f s; left out %d, unknown %d of %d", name, f.Led.Seconds(),
+		line("%-34s led %5.1f s; false leader %5.2f / %5.2f / %5.2f s; false absence %5.2f / %5.2f / %5.2f s, %.2f s of leader_active's with an answer; longest %.2f s; left out %d, unknown %d of %d", name, f.Led.Seconds(),
 			f.Active.FalseLeader.Seconds(), f.Naive.FalseLeader.Seconds(), f.AfterLock.FalseLeader.Seconds(),
-			f.Active.FalseAbsence.Seconds(), f.Naive.FalseAbsence.Seconds(), f.AfterLock.FalseAbsence.Seconds(),
+			f.Active.FalseAbsence.Seconds(), f.Naive.FalseAbsence.Seconds(), f.AfterLock.FalseAbsence.Seconds(), f.Active.KnownAbsence.Seconds(),
 			f.Active.LongestLeader.Seconds(), f.LeftOut, f.Unknown, f.Judged+f.LeftOut+f.Unknown)
 	}
 	row("all: leader_active/naive/after lock", r.Total)
@@ -90,6 +90,7 @@ func (r *result) print(w io.Writer) {
 	line("counters: %d readings, %d differences; %d renewals answered, %d counted", r.Counters.Readings, len(r.Counters.Differences), r.Counters.Answered, r.Counters.Counted)
 	line("history of the record: %s; work of two at once for %v, %v at most", r.Record, round(r.Overlap), round(r.LongestOverlap))
 	line("register: %d writes, %d without the lock, %d refused", r.Writes.All, r.Writes.Unheld, r.Writes.Refused)
+	line("load average %.1f, %d electors at once", r.Harness.Load, r.Harness.Together)
 	line("referee: %d looks, %d failed, late by %v (median) and %v (most), took %v and %v", r.Harness.Looks, r.Harness.Failed,
 		round(r.Harness.LateMedian), round(r.Harness.LateMost), round(r.Harness.LookMedian), round(r.Harness.LookMost))
 }

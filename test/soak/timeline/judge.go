@@ -15,6 +15,9 @@ type Sample struct {
 	Active, Naive, AfterLock bool
 	// Ends is the lease end that the candidate exports; 0: unknown.
 	Ends time.Duration
+	// Unknowable says that no answer from which the candidate can know that it
+	// still holds the lock has reached it in time.
+	Unknowable bool
 }
 
 // Life is one process of a candidate, from its start to its end.
@@ -44,6 +47,9 @@ type Gauge struct {
 	// no holder. FalseAbsence is time in which it said 0 in a tenure, and the
 	// backend named the candidate.
 	FalseLeader, FalseAbsence time.Duration
+	// KnownAbsence is the part of FalseAbsence in which the candidate could know
+	// better: an answer had reached it whose lease had not run out.
+	KnownAbsence time.Duration
 	// LongestLeader is the longest time at a stretch of false leadership.
 	LongestLeader time.Duration
 }
@@ -66,6 +72,14 @@ func (f Figures) PerHour(d time.Duration) time.Duration {
 	return time.Duration(float64(d) / float64(f.Led) * float64(time.Hour))
 }
 
+// Part is a time as a part of the leadership; 0 without any.
+func (f Figures) Part(d time.Duration) float64 {
+	if f.Led <= 0 {
+		return 0
+	}
+	return float64(d) / float64(f.Led)
+}
+
 // Add sums figures up.
 func (f *Figures) Add(other Figures) {
 	f.Active.add(other.Active)
@@ -80,6 +94,7 @@ func (f *Figures) Add(other Figures) {
 func (g *Gauge) add(other Gauge) {
 	g.FalseLeader += other.FalseLeader
 	g.FalseAbsence += other.FalseAbsence
+	g.KnownAbsence += other.KnownAbsence
 	g.LongestLeader = max(g.LongestLeader, other.LongestLeader)
 }
 
@@ -122,6 +137,9 @@ func Judge(t *Truth, life Life, r Rules, of func(at time.Duration) string) map[s
 				continue
 			case !g.says && mine && tenured:
 				g.FalseAbsence += weight
+				if !s.Unknowable {
+					g.KnownAbsence += weight
+				}
 			}
 			runs[k] = 0
 		}

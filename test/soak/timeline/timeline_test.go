@@ -160,7 +160,11 @@ func TestGaugesAreComparedWithTheRecord(t *testing.T) {
 		},
 		"absent in its tenure": {
 			Life{"a", samples(at(500*ms), at(900*ms), naive), tenure},
-			Figures{Led: 400 * ms, Judged: 4, Active: Gauge{FalseAbsence: 400 * ms}},
+			Figures{Led: 400 * ms, Judged: 4, Active: Gauge{FalseAbsence: 400 * ms, KnownAbsence: 400 * ms}},
+		},
+		"absent in its tenure, and no answer says better after half of it": {
+			Life{"a", join(samples(at(500*ms), at(700*ms), naive), samples(at(700*ms), at(900*ms), Sample{Naive: true, AfterLock: true, Unknowable: true})), tenure},
+			Figures{Led: 400 * ms, Judged: 4, Active: Gauge{FalseAbsence: 400 * ms, KnownAbsence: 200 * ms}},
 		},
 		"absent while it gives the lock back": {
 			Life{"a", samples(at(500*ms), at(900*ms), naive), []Span{{0, 500 * ms}}},
@@ -180,7 +184,7 @@ func TestGaugesAreComparedWithTheRecord(t *testing.T) {
 		},
 		"a sample stands for two intervals at most": {
 			Life{"a", []Sample{{Span: Span{at(0), at(ms)}, Active: true}, {Span: Span{at(1500 * ms), at(1501 * ms)}, Active: true}}, tenure},
-			Figures{Led: 300 * ms, Judged: 2, Naive: Gauge{FalseAbsence: 300 * ms}, AfterLock: Gauge{FalseAbsence: 300 * ms}},
+			Figures{Led: 300 * ms, Judged: 2, Naive: Gauge{FalseAbsence: 300 * ms, KnownAbsence: 300 * ms}, AfterLock: Gauge{FalseAbsence: 300 * ms, KnownAbsence: 300 * ms}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
