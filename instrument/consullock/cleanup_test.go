@@ -53,10 +53,7 @@ func TestARequestIsRepeatedUntilItHasAnAnswer(t *testing.T) {
 
 // slow is a lock that is won a minute after it was asked for, and whose release
 // gets no answer.
-type slow struct {
-	locker
-	released []time.Time
-}
+type slow struct{ released []time.Time }
 
 func (l *slow) take(<-chan struct{}) (<-chan struct{}, error) {
 	time.Sleep(time.Minute)
