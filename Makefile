@@ -16,8 +16,9 @@ demo: ## Three replicas on an embedded etcd, faults injected, alerts seen firing
 	@cd examples/quickstart && go build -o ../../bin/quickstart .
 	@./bin/quickstart $(DEMO)
 
-generate: ## Write dashboards, rules and docs/metrics.md from the catalogue
+generate: ## Write dashboards, rules, docs/metrics.md and docs/panels.md from the catalogue
 	cd test && go run ./metricsdoc ../docs/metrics.md
+	cd test && go run ./panelsdoc ../docs/panels.md
 	cd test && go run ./electorsdoc results ../docs/electors.md ../README.md
 	go run ./cmd/gen-dashboards --out dashboards/generated --format grafana
 	go run ./cmd/gen-dashboards --out alerts/generated --format prometheus,mixin

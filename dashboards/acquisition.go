@@ -24,7 +24,8 @@ func (q queries) outcomes() *timeseries.PanelBuilder {
 	return colored(linePanel(about{
 		id: panel.Outcomes, title: "Attempts by outcome",
 		description: "Attempts that started, that won, and that failed by reason, over all locks shown. contended means that another replica holds the lock, " +
-			"which is not an error. If attempts exceeds the sum of the others, the difference is still in flight.",
+			"which is not an error. If attempts exceeds the sum of the others, the difference is still in flight. After " +
+			"backend_error, timeout or session_lost, check the backend, the network and permissions.",
 		unit: "cpm", noValue: "no data", width: 8, height: 8,
 		steps: plain(),
 		targets: []target{
@@ -59,7 +60,8 @@ func (q queries) waiting() *timeseries.PanelBuilder {
 	return q.highest("locks", q.facts.Waiting(), ranking(linePanel(about{
 		id: panel.Waiting, title: "Waiting for a lock",
 		description: "Age of the oldest attempt in flight. Standbys of a held lock with a leader are left out, because they wait as long as it " +
-			"leads. A rising line is a lock that no replica gets: its holder or the backend hangs.",
+			"leads. A rising line is a lock that no replica gets: its holder or the backend hangs. " +
+			"Ask the backend who holds it, and look at the log of that replica.",
 		unit: units.Seconds, noValue: "no replica waits", width: 8, height: 8,
 		steps:   plain(),
 		targets: []target{{expr: q.most(q.facts.Waiting()), legend: q.legend}},

@@ -119,7 +119,8 @@ func (q queries) vacancies() *timeseries.PanelBuilder {
 	return q.highest("locks", all, q.barPanel(about{
 		id: panel.BackendVacancies, title: "Time without a holder",
 		description: "How long the backend named no live holder. Backends that send events give exact times, including gaps between two " +
-			"scrapes. A handover after a crash takes up to a lease. Time in which the backend could not be queried is not counted.",
+			"scrapes. A handover after a crash takes up to a lease; longer " +
+			"means that no candidate could win: see their logs. Time in which the backend could not be queried is not counted.",
 		unit: units.Seconds, noValue: "no lock is watched", width: 12, height: 8,
 		steps:   plain(),
 		targets: []target{{expr: q.most(all), legend: q.legend}},
@@ -131,7 +132,7 @@ func (q queries) terms() *timeseries.PanelBuilder {
 	return q.highest("locks", all, q.barPanel(about{
 		id: panel.BackendTerms, title: "Terms that began",
 		description: "How often the backend named a new holder, or the same one again after a gap, including several changes between " +
-			"two scrapes. A held lock should show only rollouts.",
+			"two scrapes. A held lock should show only rollouts; more is flapping: compare with the restarts of its replicas and the load of the backend.",
 		unit: units.Short, noValue: "no lock is watched", width: 12, height: 8,
 		steps:   plain(),
 		targets: []target{{expr: q.most(all), legend: q.legend}},

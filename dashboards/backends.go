@@ -68,7 +68,7 @@ func (q queries) viewReporters() row {
 func (q queries) free() *stat.PanelBuilder {
 	held := query.Op(q.locks.Free(), "and "+query.On(q.locks.BackendLabels()), q.locks.HeldWithin(shownRange))
 	return q.firingOrNow(about{
-		id: panel.BackendFree, title: "Without a holder",
+		title: "Without a holder",
 		description: "Locks that were held in the time range shown and for which the backend names no live holder now. Orange: a lock around single " +
 			"runs is free most of the time, and a handover takes seconds. Red: the alert fires, and a leader's work is not being done.",
 		unit: units.Short, noValue: "no lock is watched", width: 5, height: 4,
@@ -107,7 +107,7 @@ func (q queries) backendsUp() *stat.PanelBuilder {
 	return statPanel(about{
 		id: panel.BackendUp, title: "Backends",
 		description: "Whether a reporter can query the backend. While none can, the holders of its locks are unknown; that does not mean that the locks " +
-			"are free.",
+			"are free. Check the address and the credentials in the log of the reporter.",
 		unit: units.Short, noValue: "no reporter", width: 6, height: 4,
 		steps:   []dashboard.Threshold{base(red), from(1, green)},
 		targets: []target{{expr: query.By("max", []string{backendLabel}, q.locks.Metric(catalog.BackendUp)), legend: "{{" + backendLabel + "}}"}},
@@ -134,7 +134,7 @@ func (q queries) reporters() cog.Builder[dashboard.Panel] {
 	return timelinePanel(about{
 		id: panel.BackendReporters, title: "Reporters",
 		description: "The processes that report the state of a backend: an observer, or standbys that receive it in any case. Red: the process cannot query the " +
-			"backend. Gap: the process does not report, because it is not scraped, or because it leads and no longer reads the record.",
+			"backend; its log has the error. Gap: the process does not report, because it is not scraped, or because it leads and no longer reads the record.",
 		unit: units.Short, noValue: "no reporter", width: 24, height: 6,
 		steps: []dashboard.Threshold{base(red), from(1, green)},
 		targets: []target{{

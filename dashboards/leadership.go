@@ -118,7 +118,8 @@ func (q queries) transitions() *timeseries.PanelBuilder {
 	return colored(q.barPanel(about{
 		id: panel.Transitions, title: "Terms gained and ended",
 		description: "Terms gained (up) and terms ended by cause (down), over all locks shown. A held lock should show only " +
-			"rollouts; more is flapping. The causes lost, expired, gave_up and release_failed are unintended. A fencing token that went back means that " +
+			"rollouts; more is flapping. The causes lost, gave_up and release_failed are unintended, " +
+			"and so is expired unless the lock is kept until the end of its lease on purpose. A fencing token that went back means that " +
 			"the backend lost its state: storage that checks tokens will refuse the new leader.",
 		unit: "cpm", noValue: "no data", width: 12, height: 8,
 		steps: plain(),
@@ -188,9 +189,9 @@ func (q queries) endings() *timeseries.PanelBuilder {
 	everEnded := query.Op(query.By("sum", by, overAllShown("increase", q.replicas.Metric(catalog.TermsEnded))), ">", query.Number(0))
 	return q.barPanel(about{
 		id: panel.Endings, title: "Why terms ended",
-		description: "released: the replica released the lock. expired: kept until the end of its lease on purpose. lost: the backend reported a loss, or the session " +
+		description: "released: the replica released the lock. expired: the lease ended first, by delay or on purpose (KeepUntilExpiry). lost: the backend reported a loss, or the session " +
 			"ended. gave_up: the elector stopped before its lease ended. canceled: stopped without a release. release_failed: the backend did not confirm " +
-			"the release. abandoned: the program dropped the lock.",
+			"the release. abandoned: the program dropped the lock. After lost, gave_up or release_failed, check the backend and the log of the replica.",
 		unit: units.Short, noValue: "no term ended", width: 24, height: 5,
 		steps:   plain(),
 		targets: []target{{expr: query.Op(ended, "and", everEnded), legend: "{{cause}} {{" + q.cfg.Scope.Holder + "}}"}},
@@ -221,7 +222,8 @@ func (q queries) failover() *timeseries.PanelBuilder {
 		id: panel.Failover, title: "Failover time and overlap",
 		description: "The time from the end of one term to the next win. The replicas export both times, so the scrape interval does not " +
 			"matter. A negative value means that two terms overlapped for that long. Differences within a second may be clock skew between the " +
-			"replicas. If a leader died before its next scrape, there is no value.",
+			"replicas. After an overlap, check what both replicas wrote. A long gap means that no standby was ready. If a leader died before its next scrape, " +
+			"there is no value.",
 		unit: units.Seconds, noValue: "no handover in the time shown", width: 24, height: 7,
 		steps:   []dashboard.Threshold{base(red), from(-1, green)},
 		targets: []target{{ref: "Gap", expr: q.locks.Handover(shownRange).Gap(), legend: q.legend}},

@@ -69,7 +69,7 @@ func (q queries) leaseUsage() *heatmap.PanelBuilder {
 	return bucketPanel(about{
 		id: panel.LeaseUsage, title: "Share of the lease used",
 		description: "Share of the lease that had passed when it was renewed or released, over all locks shown; darker means more often. " +
-			"Above 80 % it was close; above 100 % the lease had expired.",
+			"Above 80 % it was close; above 100 % the lease had expired: shorten the work, lengthen the lease, or renew earlier.",
 		unit: units.PercentUnit, noValue: "no lease was renewed or released", width: 12, height: 8,
 		steps: plain(),
 		targets: []target{
@@ -99,7 +99,7 @@ func (q queries) renewals() *timeseries.PanelBuilder {
 	return colored(linePanel(about{
 		id: panel.Renewals, title: "Renewals by result",
 		description: "Lease renewals over all locks shown. Single errors reduce the headroom; several in a row lose the lock. lost means that the " +
-			"replica no longer owned the lock. Electors whose library hides its renewals are not shown.",
+			"replica no longer owned the lock. After errors or timeouts, check the backend, the network, and pauses of the process. Electors whose library hides its renewals are not shown.",
 		unit: "cpm", noValue: "no elector reports renewals", width: 12, height: 8,
 		steps:   plain(),
 		targets: []target{{expr: q.perMinute(catalog.Renewals, "result"), legend: "{{result}}"}},

@@ -31,7 +31,7 @@ func (q queries) now() row {
 
 func (q queries) withoutLeader() *stat.PanelBuilder {
 	return q.firingOrNow(about{
-		id: panel.Leaderless, title: "Without a leader",
+		title: "Without a leader",
 		description: "Locks that replicas campaign for and that no replica holds now. Orange: a failover takes a few seconds, and a " +
 			"lock that another job leads needs no leader here. Red: the alert fires. Check the backend errors and the attempts that " +
 			"wait.",
@@ -41,18 +41,18 @@ func (q queries) withoutLeader() *stat.PanelBuilder {
 
 func (q queries) tooManyLeaders() *stat.PanelBuilder {
 	return q.firingOrNow(about{
-		id: panel.Crowded, title: "Too many leaders",
+		title: "Too many leaders",
 		description: "Locks that more replicas hold now than the elector allows. Orange: a handover may show two leaders for one scrape. Red: " +
 			"the alert fires, and two replicas do the same work. Labels that several locks share are left out.",
 		unit: units.Short, noValue: "no data", width: 4, height: 4,
 	}, condition.SplitBrain, q.facts.Crowded(), q.facts.Active())
 }
 
-// firingOrNow counts the locks whose alert fires, and those others that are in
-// such a state now, of all.
+// firingOrNow is the condition's tile: it counts the locks whose alert fires, and those
+// others that are in such a state now, of all.
 func (q queries) firingOrNow(a about, c *condition.Condition, now, all query.Expr) *stat.PanelBuilder {
 	firing := q.locks.By("group", q.facts.Firing(c))
-	a.steps = []dashboard.Threshold{base(green), from(1, orange)}
+	a.id, a.steps = uint32(c.Tile), []dashboard.Threshold{base(green), from(1, orange)}
 	a.targets = []target{
 		{ref: "Firing", expr: countAll(firing), legend: "alert fires"},
 		{ref: "Now", expr: countOf(query.Op(now, "unless", firing), all), legend: "now"},
@@ -77,7 +77,7 @@ func (q queries) notScraped() *stat.PanelBuilder {
 	return statPanel(about{
 		id: panel.Unseen, title: "Not scraped",
 		description: "Targets that exported these metrics within the last hour and that Prometheus cannot reach now. One of them may lead, " +
-			"and its state is unknown. Push pipelines have no such series.",
+			"and its state is unknown: see the targets page of Prometheus. Push pipelines have no such series.",
 		unit: units.Short, noValue: "no series up", width: 4, height: 4,
 		steps:   []dashboard.Threshold{base(green), from(1, orange)},
 		targets: []target{{expr: q.targetsIn("0"), legend: "not scraped"}},

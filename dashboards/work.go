@@ -25,7 +25,7 @@ func (q queries) execution() *timeseries.PanelBuilder {
 	return q.highest("locks", q.facts.RunAverage(rateInterval), ranking(linePanel(about{
 		id: panel.Execution, title: "Duration of runs against the lease",
 		description: "Average duration of the runs of each lock; the dashed line is its lease. The panels about leases show exactly whether a " +
-			"single run came near its lease. Held leaderships are left out." + q.whyNoQuantile(),
+			"single run came near its lease. If the average is near the line, renew the lease or lengthen it. Held leaderships are left out." + q.whyNoQuantile(),
 		unit: units.Seconds, noValue: "no run ended", width: 8, height: 8,
 		steps:   plain(),
 		targets: q.runs(),
@@ -110,7 +110,7 @@ func (q queries) cadence() *timeseries.PanelBuilder {
 	return linePanel(about{
 		id: panel.Cadence, title: "Time since the last run against the cadence",
 		description: "Time since the lock was last won. The dashed line is the declared time between two runs: if the time " +
-			"rises above it, the job is overdue. A held lock has no cadence.",
+			"rises above it, the job is overdue: check its schedule, and whether its attempts fail. A held lock has no cadence.",
 		unit: units.Seconds, noValue: "never won since the replicas started", width: 12, height: 8,
 		steps: plain(),
 		targets: []target{

@@ -18,6 +18,9 @@ type Condition struct {
 	// Panel is the panel for the condition: on the dashboard of one lock or, for a
 	// condition of a job, on the overview.
 	Panel int
+	// Tile is the panel of the first row of a dashboard that counts or lists what has
+	// the condition; 0 if none does.
+	Tile int
 	// PerJob: the alert is about the replicas of a job, not about a lock.
 	PerJob bool
 	// Backends: Panel is on the dashboard of the backends.
@@ -26,12 +29,12 @@ type Condition struct {
 
 // Conditions that an alert reports.
 var (
-	NoLeader        = &Condition{Alert: "NoLeader", Text: "no leader", Pages: true, Panel: panel.HolderTimeline}
-	SplitBrain      = &Condition{Alert: "SplitBrain", Text: "too many leaders", Pages: true, Panel: panel.HolderTimeline}
-	WorkAfterLoss   = &Condition{Alert: "WorkAfterLoss", Text: "works without lock", Pages: true, Panel: panel.WorkAfterLoss}
+	NoLeader        = &Condition{Alert: "NoLeader", Text: "no leader", Pages: true, Panel: panel.HolderTimeline, Tile: panel.Leaderless}
+	SplitBrain      = &Condition{Alert: "SplitBrain", Text: "too many leaders", Pages: true, Panel: panel.HolderTimeline, Tile: panel.Crowded}
+	WorkAfterLoss   = &Condition{Alert: "WorkAfterLoss", Text: "works without lock", Pages: true, Panel: panel.WorkAfterLoss, Tile: panel.Unprotected}
 	TokenRegressed  = &Condition{Alert: "TokenRegressed", Text: "token went back", Pages: true, Panel: panel.FencingToken}
-	LeaseExceeded   = &Condition{Alert: "LeaseExceeded", Text: "past its lease", Pages: true, Panel: panel.Overruns}
-	BackendErrors   = &Condition{Alert: "BackendErrors", Text: "backend errors", Pages: true, Panel: panel.BackendErrors}
+	LeaseExceeded   = &Condition{Alert: "LeaseExceeded", Text: "past its lease", Pages: true, Panel: panel.Overruns, Tile: panel.NearLease}
+	BackendErrors   = &Condition{Alert: "BackendErrors", Text: "backend errors", Pages: true, Panel: panel.BackendErrors, Tile: panel.BackendTrouble}
 	LockVanished    = &Condition{Alert: "LockVanished", Text: "vanished", Panel: panel.Scraped}
 	JobOverdue      = &Condition{Alert: "JobOverdue", Text: "overdue", Panel: panel.Cadence}
 	TaskFailing     = &Condition{Alert: "TaskFailing", Text: "work fails", Panel: panel.Failures}
@@ -41,14 +44,14 @@ var (
 	Overlap         = &Condition{Alert: "Overlap", Text: "terms overlapped", Panel: panel.Failover}
 	StaleWrite      = &Condition{Alert: "StaleWrite", Text: "late write refused", Panel: panel.FencingChecks}
 	Flapping        = &Condition{Alert: "Flapping", Text: "flapping", Panel: panel.Transitions}
-	NearLease       = &Condition{Alert: "NearLease", Text: "near its lease", Panel: panel.LeaseUsage}
+	NearLease       = &Condition{Alert: "NearLease", Text: "near its lease", Panel: panel.LeaseUsage, Tile: panel.NearLease}
 	LowHeadroom     = &Condition{Alert: "LowHeadroom", Text: "little lease left", Panel: panel.Headroom}
 	NoStandby       = &Condition{Alert: "NoStandby", Text: "no standby", Panel: panel.Replicas}
-	Vacant          = &Condition{Alert: "Vacant", Text: "no holder", Pages: true, Panel: panel.BackendTimeline, Backends: true}
+	Vacant          = &Condition{Alert: "Vacant", Text: "no holder", Pages: true, Panel: panel.BackendTimeline, Tile: panel.BackendFree, Backends: true}
 	Impostor        = &Condition{Alert: "Impostor", Text: "not the holder", Pages: true, Panel: panel.BackendImpostors, Backends: true}
 
-	MetricsAbsent        = &Condition{Alert: "MetricsAbsent", Pages: true, Panel: panel.Instrumentation, PerJob: true}
-	ScrapeFailing        = &Condition{Alert: "ScrapeFailing", Panel: panel.Instrumentation, PerJob: true}
+	MetricsAbsent        = &Condition{Alert: "MetricsAbsent", Pages: true, Panel: panel.Instrumentation, Tile: panel.Unseen, PerJob: true}
+	ScrapeFailing        = &Condition{Alert: "ScrapeFailing", Panel: panel.Instrumentation, Tile: panel.Unseen, PerJob: true}
 	RedactionKeyMismatch = &Condition{Alert: "RedactionKeyMismatch", Panel: panel.Instrumentation, PerJob: true}
 	LabelOverflow        = &Condition{Alert: "LabelOverflow", Panel: panel.Instrumentation, PerJob: true}
 	ObserverBlind        = &Condition{Alert: "ObserverBlind", Panel: panel.BackendUp, PerJob: true, Backends: true}
@@ -85,6 +88,12 @@ var states = []*Condition{
 // States are the states of a lock; later ones are worse. A state has the number
 // [Condition.State].
 func States() []*Condition { return append([]*Condition(nil), states...) }
+
+// jobs are the conditions of the replicas of a job or of a reporter, in no order.
+var jobs = []*Condition{MetricsAbsent, ScrapeFailing, RedactionKeyMismatch, LabelOverflow, ObserverBlind}
+
+// All are the conditions of locks and of jobs, with and without an alert.
+func All() []*Condition { return append(States(), jobs...) }
 
 // Trouble is the first state with a problem, or a possible problem.
 const Trouble = 3

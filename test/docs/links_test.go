@@ -34,8 +34,14 @@ func TestLinksOfThePagesLeadSomewhere(t *testing.T) {
 	}
 }
 
-// anchors are those that GitHub makes of headings.
+// namedAnchor finds the anchors that a page sets itself, as in the rows of a table.
+var namedAnchor = regexp.MustCompile(`<a id="([^"]+)"></a>`)
+
+// anchors are those that GitHub makes of headings, and those of the page itself.
 func anchors(text string) (all []string) {
+	for _, found := range namedAnchor.FindAllStringSubmatch(text, -1) {
+		all = append(all, found[1])
+	}
 	for line := range strings.Lines(text) {
 		if title, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); ok && strings.HasPrefix(line, "#") {
 			slug := strings.Map(func(r rune) rune {

@@ -35,7 +35,7 @@ A series that cannot be known is absent, not 0. A histogram is absent until its 
 |---|---|---|---|---|---|---|
 `)
 	for _, m := range catalog.All() {
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s | %s | %s |\n", m.Name(), m.OTel(), kind(m), labels(m), m.Help(), m.Present(), stability(m))
+		fmt.Fprintf(&b, "| <a id=\"%[1]s\"></a>`%[1]s` | `%s` | %s | %s | %s | %s | %s |\n", m.Name(), m.OTel(), kind(m), labels(m), m.Help(), m.Present(), stability(m))
 	}
 	b.WriteString(`
 Stable metrics keep name, unit, labels and meaning within a major version; experimental ones may change with any, and the changelog says so.
