@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
 	"github.com/leaderscope/leaderscope/exporter/prom"
+	"github.com/leaderscope/leaderscope/exporter/status"
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/instrument/k8slease"
 	"github.com/leaderscope/leaderscope/redact"
@@ -36,6 +37,8 @@ func main() {
 	_, err = prom.Register(prometheus.DefaultRegisterer, m)
 	check(err)
 	http.Handle("/metrics", promhttp.Handler())
+	http.Handle("/ready", status.Ready(m)) // also on a standby: it is ready to take over
+	http.Handle("/status", status.Handler(m, status.WithInstance(os.Getenv("HOSTNAME"))))
 	go func() { check(http.ListenAndServe(":8080", nil)) }()
 
 	config, err := rest.InClusterConfig()

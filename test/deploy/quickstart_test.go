@@ -66,11 +66,15 @@ func TestTheObjectsOfTheQuickStartFitTogether(t *testing.T) {
 	if port := service.Spec.Ports[0]; port.Name != monitor.Spec.Endpoints[0].Port || port.TargetPort.String() != container.Ports[0].Name {
 		t.Errorf("the monitor asks port %s of the service, which is %s of %s", monitor.Spec.Endpoints[0].Port, port.Name, container.Ports[0].Name)
 	}
+	probe := container.ReadinessProbe
+	if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Port.String() != container.Ports[0].Name || container.LivenessProbe != nil {
+		t.Fatalf("the probes are %v and %v", probe, container.LivenessProbe)
+	}
 	program, err := os.ReadFile(root + "/examples/kubernetes/main.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, used := range []string{`"` + container.VolumeMounts[0].MountPath + `/key"`, `Getenv("` + container.Env[0].Name + `")`, `":8080"`} {
+	for _, used := range []string{`"` + container.VolumeMounts[0].MountPath + `/key"`, `Getenv("` + container.Env[0].Name + `")`, `":8080"`, `http.Handle("` + probe.HTTPGet.Path + `", status.Ready(m))`} {
 		if !strings.Contains(string(program), used) {
 			t.Errorf("the program does not use %s", used)
 		}
