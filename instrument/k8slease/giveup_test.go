@@ -8,6 +8,7 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/instrument/internal/expect"
 )
 
 // A renewal is due every two seconds, so the elector gives up that long after
@@ -87,6 +88,55 @@ func TestALeaderThatGivesUpAndReleasesHasGivenUp(t *testing.T) {
 				stop()
 				synctest.Wait()
 			})
+		})
+	}
+}
+
+// Versions of client-go release with one Update, or with a Get before it; what
+// counts is whether the last renewal failed and its deadline is over.
+func TestAReleaseAfterTheDeadlineOfAFailedRenewalIsNone(t *testing.T) {
+	for name, c := range map[string]struct {
+		good, get bool
+		after     time.Duration // of the deadline
+		want      electtest.Series
+	}{
+		"Update":                               {after: time.Millisecond, want: electtest.Series{ended(catalog.GaveUp): 1, ended(catalog.Released): 0}},
+		"Get and Update":                       {get: true, after: time.Millisecond, want: electtest.Series{ended(catalog.GaveUp): 1, ended(catalog.Released): 0}},
+		"Update, before the deadline":          {after: -time.Millisecond, want: electtest.Series{ended(catalog.GaveUp): 0, ended(catalog.Released): 1}},
+		"Update, after a good renewal":         {good: true, after: time.Millisecond, want: electtest.Series{ended(catalog.GaveUp): 0, ended(catalog.Released): 1}},
+		"Get and Update, after a good renewal": {good: true, get: true, after: time.Millisecond, want: electtest.Series{ended(catalog.GaveUp): 0, ended(catalog.Released): 1}},
+		"Update, at the end of the deadline":   {want: electtest.Series{ended(catalog.GaveUp): 1, ended(catalog.Released): 0}},
+		"Get and Update, before the deadline":  {get: true, after: -time.Millisecond, want: electtest.Series{ended(catalog.GaveUp): 0, ended(catalog.Released): 1}},
+	} {
+		expect.Bubble(t, name, func(t *testing.T) {
+			h := lead(t)
+			time.Sleep(retryPeriod)
+			ctx, cancel := context.WithTimeout(t.Context(), renewDeadline)
+			defer cancel()
+			renew := func() error {
+				err := h.lock.Update(ctx, record("a"))
+				if err != nil {
+					_, _, _ = h.lock.Get(ctx)
+					err = h.lock.Update(ctx, record("a"))
+				}
+				return err
+			}
+			h.fails("update", errServer)
+			if err := renew(); err == nil {
+				t.Fatal("a renewal whose requests fail has succeeded")
+			}
+			h.fails("update", nil)
+			if c.good {
+				if err := renew(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			time.Sleep(renewDeadline + c.after)
+			if c.get {
+				h.get()
+			}
+			h.give()
+			h.want(c.want)
 		})
 	}
 }

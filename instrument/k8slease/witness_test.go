@@ -183,6 +183,27 @@ func TestAFrameworkSaysHowOftenItLooks(t *testing.T) {
 	})
 }
 
+// A standby whose server does not answer believes what it saw for a lease.
+func TestAStandbyThatHangsBelievesWhatItSawForALease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		leader, standby := c.replica(t, "a"), c.replica(t, "b")
+		stopLeader := leader.run()
+		synctest.Wait()
+		stopStandby := standby.run()
+		synctest.Wait()
+		saw := known("b", "a", 0, 0)
+		c.fail("get", hangs)
+		time.Sleep(leaseDuration - time.Millisecond)
+		standby.sees(t, "within a lease", saw)
+		time.Sleep(2 * time.Millisecond)
+		standby.sees(t, "after it", blind(saw))
+		stopStandby()
+		stopLeader()
+		synctest.Wait()
+	})
+}
+
 func TestAnElectorThatIsStoppedWhileItAsksLooksNoMore(t *testing.T) {
 	for name, wrap := range wraps {
 		t.Run(name, func(t *testing.T) {
