@@ -1,6 +1,13 @@
 // Package alerts has the Prometheus alerting rules of leaderscope: their settings,
 // expressions and texts, and tests with scenarios that prove when each alert fires
-// and when it stays silent. Each alert is a file: see the interface alert.
+// and when it stays silent.
+//
+//	cfg := alerts.Default()
+//	cfg.HolderLabel = "pod"
+//	file, err := alerts.YAML(cfg)
+//	err = os.WriteFile("leaderscope-rules.yaml", file, 0o644)
+//
+// Each alert is a file: see the interface alert.
 // Expressions come from the catalogue through internal/query.
 package alerts
 

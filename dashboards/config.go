@@ -1,4 +1,10 @@
 // Package dashboards builds Grafana dashboards from the catalogue of metrics.
+//
+//	cfg := dashboards.Default()
+//	cfg.Scope.Holder = "pod"
+//	overview, err := dashboards.Overview(cfg)
+//	err = os.WriteFile("leaderscope-overview.json", overview, 0o644)
+//
 // A row is a function, a panel is a function, and a dashboard is the list of
 // its rows. Nothing is written here: cmd/gen-dashboards does that.
 package dashboards

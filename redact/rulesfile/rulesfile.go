@@ -1,4 +1,9 @@
-// Package rulesfile reads redaction rules from YAML:
+// Package rulesfile reads redaction rules from YAML.
+//
+//	rules, err := rulesfile.Load("/etc/leaderscope/rules.yaml")
+//	policy := redact.Hash(key, "k1", rules...)
+//
+// A file has a list of rules:
 //
 //	rules:
 //	  - literals: true

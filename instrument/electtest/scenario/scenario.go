@@ -3,8 +3,8 @@
 //
 //	synctest.Test(t, func(t *testing.T) {
 //		err := scenario.Play(m)
-//		...
-//		time.Sleep(scenario.Length)
+//		series := gathered(exporter)
+//		time.Sleep(scenario.Length) // until the last attempt has ended
 //	})
 //
 // It belongs only in tests.

@@ -6,7 +6,10 @@
 //
 //	guard := sqlfence.New(m.Election("ledger", instrument.WatchOnly()), sqlfence.Postgres, "ledger")
 //	tx, err := db.BeginTx(ctx, nil)
-//	if err := guard.Check(ctx, tx, token); err != nil { ... tx.Rollback() ... }
+//	defer tx.Rollback()
+//	err = guard.Check(ctx, tx, token) // an error: return before the write
+//	_, err = tx.ExecContext(ctx, "INSERT INTO entries (text) VALUES ($1)", entry)
+//	err = tx.Commit()
 //
 // Writes without a check are not protected. The content of the writes does not
 // belong here.
