@@ -64,26 +64,30 @@ func (k *NoLeader) validate(c check) {
 }
 
 func (k *NoLeader) rules(b builder) []draft {
-	same := k.sameLock(b)
-	leaderless := k.leaderless(b, same)
+	s, same := b.scope, k.sameLock(b)
+	known, led := k.known(b), query.Op(s.Metric(catalog.Active), ">", "0")
 	// What explains the absence does so for every job of the lock (B48).
-	excused := b.scope.Of(b.scope.HoldInfo(), query.Op(k.explained(b), "or", k.witnessed(b)))
-	by := func(e query.Expr) query.Expr { return b.scope.By("group", e) }
+	explained := query.Op(k.explained(b), "or", k.witnessed(b))
+	anyJob := func(e query.Expr) query.Expr { return s.Of(s.HoldInfo(), e) }
+	critical := query.Op(known, "unless "+same, anyJob(query.Op(led, "or", explained)))
+	warning := query.Op(query.Op(known, "unless "+same, anyJob(led)), "and "+same, anyJob(explained))
+	by := func(e query.Expr) query.Expr { return s.By("group", e) }
 	summary := "Lock " + b.lock() + " has no leader"
 	reason := b.topReason("5m") + b.reportedHeld("2m")
 	return []draft{{
-		firing: k.Critical, expr: by(query.Op(leaderless, "unless "+same, excused)), summary: summary,
+		firing: k.Critical, expr: by(critical), summary: summary,
 		description: fmt.Sprintf("Lock %s%s has had no leader for %s, and no known lease is still valid: the leader's work is not being done. "+
 			"Check that replicas run and campaign, and look up the holder of the lock in the backend.%s", b.lock(), b.where(), k.Critical.For, reason),
 	}, draft{
-		firing: k.Warning, expr: by(query.Op(leaderless, "and "+same, excused)), summary: "Lock " + b.lock() + " has no visible leader",
+		firing: k.Warning, expr: by(warning), summary: "Lock " + b.lock() + " has no visible leader",
 		description: fmt.Sprintf("Lock %s%s has had no leader among the scraped replicas for %s: the last holder disappeared, and its lease may still be valid or it may still lead. "+
 			"Check the scrape target of the last holder, and look up the holder of the lock in the backend.%s", b.lock(), b.where(), k.Warning.For, reason),
 	}.every("", k.Interval)}
 }
 
 // sameLock matches a lock across the jobs of the scope: one lock has one label,
-// family and backend.
+// family and backend. If another job leads, the lock has a leader: of blue and green,
+// or of a canary and its stable release, only one leads (B14).
 func (k *NoLeader) sameLock(b builder) string {
 	same := slices.DeleteFunc(slices.Clone(b.scope.Labels), func(l string) bool { return l == "job" })
 	if len(same) < len(b.scope.Labels) {
@@ -94,15 +98,11 @@ func (k *NoLeader) sameLock(b builder) string {
 	return query.On(same)
 }
 
-// leaderless keeps held locks that no replica leads. A lock around single runs is
-// free most of the time (B7). If another job of the scope leads, the lock has a
-// leader: of blue and green, or of a canary and its stable release, only one leads
-// (B14). A lock that appeared a moment ago may be won before the next sample (B49).
-// Labels that several locks share are excluded only here: the rest is joined to it.
-func (k *NoLeader) leaderless(b builder, same string) query.Expr {
-	s, active := b.scope, b.scope.Metric(catalog.Active)
-	known := s.Of(s.HoldInfo(single), query.Offset(active, b.fresh().String()))
-	return query.Op(known, "unless "+same, s.Of(s.HoldInfo(), query.Op(active, ">", "0")))
+// known keeps held locks. A lock around single runs is free most of the time (B7). A
+// lock that appeared a moment ago may be won before the next sample (B49). Labels that
+// several locks share are excluded only here: the rest is joined to it.
+func (k *NoLeader) known(b builder) query.Expr {
+	return b.scope.Of(b.scope.HoldInfo(single), query.Offset(b.scope.Metric(catalog.Active), b.fresh().String()))
 }
 
 // explained keeps locks whose last holder disappeared while it held the lock, if
