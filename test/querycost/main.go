@@ -72,7 +72,7 @@ func (c command) run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		log.Printf("%d locks: alerts %v, recording rules %v", n, cost.alerts, cost.recording)
+		log.Printf("%d locks: alerts %v, recording rules %v", n, cost.alerts(), cost.recording)
 		groups = append(groups, cost)
 	}
 	return c.report(out, panels, groups)
