@@ -67,15 +67,15 @@ func (l *lease) lease(release func(context.Context) error) instrument.Lease {
 	)
 }
 
-// watch looks at the node three times in each timeout, and when it has
-// changed. An answer is a renewal, also after the lease end: as long as the
+// watch looks at the node three times in each timeout, when it has changed, and
+// when another connection has the session. An answer is a renewal, also after the lease end: as long as the
 // node is there, no other holder had the lock.
 func (l *lease) watch(ctx context.Context, s instrument.Sink) {
 	if l.finished != nil {
 		defer l.finished()
 	}
 	tick := time.NewTimer(l.every())
-	changed := l.changed
+	changed, resumed := l.changed, l.session.resumed()
 	for {
 		deleted := false
 		select {
@@ -90,6 +90,8 @@ func (l *lease) watch(ctx context.Context, s instrument.Sink) {
 				return
 			}
 			changed, deleted = nil, event.Type == zk.EventNodeDeleted
+		case <-resumed: // the lease may have ended meanwhile, and the session did not
+			resumed = l.session.resumed()
 		case <-tick.C:
 		}
 		tick.Reset(l.every())

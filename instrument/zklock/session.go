@@ -23,6 +23,7 @@ type Session struct {
 	mu      sync.Mutex
 	timeout time.Duration
 	expired chan struct{}
+	back    chan struct{} // closed when a connection has the session again
 	hears   map[*witness]struct{}
 }
 
@@ -33,15 +34,22 @@ func (s *Session) Event(e zk.Event) {
 		return
 	}
 	s.notify(e.State)
-	if e.State != zk.StateExpired {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.expired != nil {
-		close(s.expired)
+	switch e.State {
+	case zk.StateExpired:
+		announce(&s.expired)
+	case zk.StateHasSession:
+		announce(&s.back)
 	}
-	s.expired = nil
+}
+
+// announce closes a channel that somebody waits for; the next waits for another.
+func announce(c *chan struct{}) {
+	if *c != nil {
+		close(*c)
+	}
+	*c = nil
 }
 
 // notify passes the state of the connection on to those that wait in a queue.
@@ -85,13 +93,18 @@ func (s *Session) Dialer(next zk.Dialer) zk.Dialer {
 }
 
 // end is closed when the session that lives now expires.
-func (s *Session) end() <-chan struct{} {
+func (s *Session) end() <-chan struct{} { return s.await(&s.expired) }
+
+// resumed is closed when the next connection has the session.
+func (s *Session) resumed() <-chan struct{} { return s.await(&s.back) }
+
+func (s *Session) await(c *chan struct{}) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.expired == nil {
-		s.expired = make(chan struct{})
+	if *c == nil {
+		*c = make(chan struct{})
 	}
-	return s.expired
+	return *c
 }
 
 func (s *Session) granted() time.Duration {

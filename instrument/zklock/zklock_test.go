@@ -199,6 +199,28 @@ func TestServerThatIsAwayIsAFailedRenewalAndTheLockIsStillOursAfterwards(t *test
 	}
 }
 
+func TestANodeIsLookedAtAsSoonAsAnotherConnectionHasTheSession(t *testing.T) {
+	c := newTree().connect()
+	c.session.grant(time.Hour) // the next look is far away
+	lease := acquire(t, c.elector("/leader"))
+	s := watch(t, lease)
+	for range 3 {
+		select {
+		case r := <-s.renewed:
+			t.Fatalf("renewed with %+v before", r)
+		default:
+		}
+		waitFor(t, func() bool { // the term has begun to listen
+			c.session.mu.Lock()
+			defer c.session.mu.Unlock()
+			return c.session.back != nil
+		})
+		c.session.Event(zk.Event{Type: zk.EventSession, State: zk.StateDisconnected})
+		c.session.Event(zk.Event{Type: zk.EventSession, State: zk.StateHasSession})
+		receive(t, s.renewed)
+	}
+}
+
 func TestAFollowerThatIsCutOffRenewsNothing(t *testing.T) {
 	c := newTree().connect()
 	lease := acquire(t, c.elector("/leader"))

@@ -38,6 +38,10 @@ type backend struct {
 	// the server is down.
 	bound bool
 
+	// givesUp is how long before its lease end the elector gives up when no answer
+	// comes.
+	givesUp time.Duration
+
 	// blind is the longest time at a stretch that leader_active may be 1 after
 	// the record is gone, and why says why.
 	blind time.Duration
@@ -51,13 +55,13 @@ var backends = []backend{
 	{
 		name: "etcd", title: "etcd concurrency.Election", server: "etcd",
 		options: []instrument.ElectionOption{instrument.Hold(), instrument.LeaseDuration(electors.Lease), instrument.Backend("etcd")},
-		connect: electors.EtcdElection, referee: refereeEtcd, remove: electors.DeleteOnEtcd,
+		connect: electors.EtcdElection, referee: refereeEtcd, remove: electors.DeleteOnEtcd, givesUp: electors.Lease / 10,
 		blind: scrapes, why: "the adapter watches the leader's key.",
 	},
 	{
 		name: "redis", title: "bsm/redislock", server: "redis",
 		options: []instrument.ElectionOption{instrument.Backend("redis")},
-		connect: electors.RedisLock, referee: refereeRedis, remove: electors.DeleteOnRedis,
+		connect: electors.RedisLock, referee: refereeRedis, remove: electors.DeleteOnRedis, givesUp: electors.Lease / 10,
 		blind: electors.Lease/3 + scrapes,
 		why:   "redislock has no way to hear that a key is gone: the holder learns of it at its next renewal, a third of the lease later at most.",
 	},
@@ -71,7 +75,7 @@ var backends = []backend{
 	{
 		name: "nats", title: "NATS JetStream key-value", server: "nats",
 		options: []instrument.ElectionOption{instrument.Hold(), instrument.LeaseDuration(electors.Lease), instrument.Backend("nats")},
-		connect: electors.NATSKeyValue, referee: refereeNATS, remove: electors.DeleteOnNATS,
+		connect: electors.NATSKeyValue, referee: refereeNATS, remove: electors.DeleteOnNATS, givesUp: electors.Lease / 10,
 		blind: scrapes, why: "the adapter watches the key.",
 	},
 	{
@@ -84,8 +88,9 @@ var backends = []backend{
 		name: "kubernetes", title: "client-go leaderelection", server: "kube-apiserver",
 		options:  []instrument.ElectionOption{instrument.Hold(), instrument.Backend("kubernetes")},
 		campaign: electors.KubernetesLease, referee: refereeKubernetes, remove: electors.DeleteOnKubernetes,
-		blind: electors.RetryPeriod + scrapes,
-		why:   "client-go does not watch the Lease: the holder learns that it is gone when it next renews it.",
+		givesUp: electors.Lease - electors.RenewDeadline,
+		blind:   electors.RetryPeriod + scrapes,
+		why:     "client-go does not watch the Lease: the holder learns that it is gone when it next renews it.",
 	},
 }
 

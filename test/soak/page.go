@@ -73,8 +73,8 @@ once, on %d processors that had other work too: the load average was up to %.0f.
 
 - **False leader**: `+"`leader_active`"+` was 1, and the server named another process or none.
 - **False absence**: it was 0 although the server named this process, its elector had said so, and it was not giving the lock back. **In spite of an answer** is
-  the part in which the process could know better: its client had got an answer to a request that it had sent less than a lease before. The rest no process could
-  know: the server had renewed the lease or was down, and no answer said so.
+  the part in which the process could know better: its client had got an answer to a request that it had sent less than a lease before, and its elector had not given
+  up, which most do before their lease end so that the work can stop. The rest no process could know: the server had renewed the lease or was down, and no answer said so.
 - **Naive gauge**: set to 1 when the work starts, to 0 when it has ended, in the same process. **Set after Lock**: set to 1 when the lock was taken, to 0 when the
   release has returned.
 

@@ -84,8 +84,9 @@ func sum(s electtest.Series, m *catalog.Metric) (n float64) {
 	return n
 }
 
-// sample is the reading on the clock of the run.
-func (r reading) sample(start time.Time) timeline.Sample {
+// sample is the reading on the clock of the run. Without an answer the elector
+// gives up that long before its lease end.
+func (r reading) sample(start time.Time, givesUp time.Duration) timeline.Sample {
 	s := timeline.Sample{
 		Span:   timeline.Span{From: r.At.Sub(start), To: r.Until.Sub(start)},
 		Active: r.Series[of(catalog.Active)] > 0, Naive: r.Naive, AfterLock: r.AfterLock,
@@ -96,7 +97,7 @@ func (r reading) sample(start time.Time) timeline.Sample {
 		s.Ends -= time.Duration(start.Nanosecond())
 	}
 	// An answer that came a moment ago is on its way through the client.
-	known := r.Asked.Add(electors.Lease)
+	known := r.Asked.Add(electors.Lease - givesUp)
 	s.Unknowable = !r.Asked.IsZero() && (r.Until.After(known) || r.At.Sub(r.Heard) < rules.Late)
 	return s
 }

@@ -120,7 +120,7 @@ func (s *summary) add(p *process, l *life) error {
 	story := tell(events, s.start, s.lasted(l))
 	line := timeline.Life{Holder: l.holder, Tenures: story.tenures}
 	for _, r := range l.readings {
-		line.Samples = append(line.Samples, r.sample(s.start))
+		line.Samples = append(line.Samples, r.sample(s.start, s.backend.givesUp))
 	}
 	of := func(at time.Duration) string { return string(s.faultOf(p.number, at)) }
 	for name, f := range timeline.Judge(s.truth, line, rules, of) {

@@ -142,10 +142,40 @@ func TestAReadingIsComparedWithDeeds(t *testing.T) {
 
 func TestASampleIsOnTheClockOfTheRun(t *testing.T) {
 	r := reading{At: began.Add(s), Until: began.Add(2 * s), Naive: true, Series: electtest.Series{of(catalog.Active): 1, of(catalog.LeaseExpiry): float64(began.Unix()) + 4}}
-	got := r.sample(began)
+	got := r.sample(began, 0)
 	want := timeline.Sample{Span: timeline.Span{From: s, To: 2 * s}, Active: true, Naive: true, Ends: 4*s - 600}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestWhatNoAnswerHasSaidCannotBeKnown(t *testing.T) {
+	const takes = 10 * time.Millisecond
+	for name, c := range map[string]struct {
+		asked, heard time.Duration // before the reading
+		givesUp      time.Duration
+		want         bool
+	}{
+		"an answer":                               {3 * s, 2 * s, 0, false},
+		"up to the end of the lease":              {4*s - takes, s, 0, false},
+		"the lease ends while it is read":         {4*s - takes + 1, s, 0, true},
+		"an answer long ago":                      {5 * s, 5 * s, 0, true},
+		"a late answer to a question of long ago": {5 * s, s, 0, true},
+		"an elector that has given up":            {3 * s, 2 * s, s, true},
+		"one that has not yet":                    {3*s - takes, 2 * s, s, false},
+		"an answer in this moment":                {s, rules.Late - 1, 0, true},
+		"an answer a moment ago":                  {s, rules.Late, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := began.Add(10 * s)
+			r := reading{At: at, Until: at.Add(takes), Asked: at.Add(-c.asked), Heard: at.Add(-c.heard)}
+			if got := r.sample(began, c.givesUp).Unknowable; got != c.want {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
+	}
+	if (reading{At: began, Until: began}).sample(began, 0).Unknowable {
+		t.Error("of a client that does not tell its answers, all can be known")
 	}
 }
 
