@@ -24,6 +24,9 @@ type Replica struct {
 	// Answered is called for each answer by which the client can know that it has
 	// its lease, with the time at which it asked; nil: it is not called.
 	Answered func(asked time.Time)
+	// Stopped is called when a campaign with callbacks has ended, which may be long
+	// after its work when it gives the lock back; nil: it is not called.
+	Stopped func()
 }
 
 func (r Replica) renewed(asked time.Time) {

@@ -58,6 +58,9 @@ func KubernetesLease(ctx context.Context, r Replica, e *instrument.Election, wor
 			return err
 		}
 		elector.Run(ctx)
+		if r.Stopped != nil {
+			r.Stopped()
+		}
 	}
 	return nil
 }

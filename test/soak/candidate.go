@@ -100,11 +100,11 @@ func (o order) run() error {
 func (c *candidate) lead(ctx context.Context, b backend) error {
 	r := electors.Replica{Address: c.Address, Lock: c.Lock, ID: c.ID, Renewed: c.hearsRenewal, Answered: c.hears}
 	if b.campaign != nil {
+		r.Stopped = func() { c.returned.Store(c.begun.Load()) }
 		return b.campaign(ctx, r, c.election, func(ctx context.Context) {
 			c.afterLock.Add(1)
 			c.work(ctx, nil)
 			c.afterLock.Add(-1)
-			c.returned.Add(1)
 		})
 	}
 	return electors.Lead(ctx, b.connect, r, func(ctx context.Context, a instrument.Acquirer) error {
