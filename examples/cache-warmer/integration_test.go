@@ -84,6 +84,7 @@ func (s *setting) settle(nodes ...*stage.Node) (all []stage.Metrics) {
 
 func TestTheShow(t *testing.T) {
 	printed := stagetest.Show(t, "--chunk", "120ms", "--fresh", "1s")
+	stagetest.LikeItsREADME(t, printed)
 	if !strings.Contains(printed, "What the remaining node exported is what it counted itself.") {
 		t.Errorf("printed:\n%s", printed)
 	}

@@ -178,6 +178,7 @@ func TestTheLedgerStaysInTurnWhenEtcdRestarts(t *testing.T) {
 
 func TestTheShow(t *testing.T) {
 	printed := stagetest.Show(t)
+	stagetest.LikeItsREADME(t, printed)
 	for _, want := range []string{"node-1 is continued", "was refused", "0 of them out of turn", "1 (1)"} {
 		if !strings.Contains(printed, want) {
 			t.Errorf("%q is missing from\n%s", want, printed)

@@ -194,6 +194,7 @@ func TestTheBooksBalanceWhenTheServerRestarts(t *testing.T) {
 
 func TestTheShow(t *testing.T) {
 	printed := stagetest.Show(t, "--kube-apiserver", binary(t))
+	stagetest.LikeItsREADME(t, printed)
 	if n := strings.Count(printed, "  leads\n"); n != 3 {
 		t.Errorf("%d terms, want 3:\n%s", n, printed)
 	}

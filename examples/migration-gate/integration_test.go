@@ -118,6 +118,7 @@ func shown(t *testing.T, m stage.Metrics, want float64, metric *catalog.Metric, 
 
 func TestTheShow(t *testing.T) {
 	printed := stagetest.Show(t)
+	stagetest.LikeItsREADME(t, printed)
 	for _, want := range []string{"0001-cents is applied once", "cannot tell whether the migration is applied", "0002-currency is applied once"} {
 		if !strings.Contains(printed, want) {
 			t.Errorf("%q is missing in\n%s", want, printed)

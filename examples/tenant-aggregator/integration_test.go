@@ -97,6 +97,7 @@ func (s *setting) settle(nodes ...*stage.Node) (all []stage.Metrics) {
 
 func TestTheShow(t *testing.T) {
 	printed := stagetest.Show(t)
+	stagetest.LikeItsREADME(t, printed)
 	if !strings.Contains(printed, "What the nodes exported is what they counted themselves.") {
 		t.Errorf("printed:\n%s", printed)
 	}

@@ -116,6 +116,7 @@ func shown(t *testing.T, m stage.Metrics, want float64, metric *catalog.Metric, 
 
 func TestTheShow(t *testing.T) {
 	printed := stagetest.Show(t)
+	stagetest.LikeItsREADME(t, printed)
 	for _, want := range []string{"FAILED", "delivered it again", "is what it counted itself"} {
 		if !strings.Contains(printed, want) {
 			t.Errorf("%q is missing in\n%s", want, printed)
