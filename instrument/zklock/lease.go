@@ -68,8 +68,8 @@ func (l *lease) lease(release func(context.Context) error) instrument.Lease {
 }
 
 // watch looks at the node three times in each timeout, when it has changed, and
-// when another connection has the session. An answer is a renewal, also after the lease end: as long as the
-// node is there, no other holder had the lock.
+// when another connection has the session. An answer is a renewal, also after the
+// lease end: as long as the node is there, no other holder had the lock.
 func (l *lease) watch(ctx context.Context, s instrument.Sink) {
 	if l.finished != nil {
 		defer l.finished()
