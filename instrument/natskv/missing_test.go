@@ -2,8 +2,11 @@ package natskv
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/leaderscope/leaderscope/instrument"
 )
@@ -21,6 +24,28 @@ func TestWhatIsMissingIsAnErrorOfAcquire(t *testing.T) {
 			}
 		})
 	}
+}
+
+// unasked is a bucket that must not be asked.
+type unasked struct{ jetstream.KeyValue }
+
+func TestARequestThatWaitsForItsTurnEndsWithItsContext(t *testing.T) {
+	b := newStore(unasked{})
+	if err := b.take(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, request := range map[string]func() error{
+		"create": func() error { _, err := b.create(ctx, "leader", nil); return err },
+		"get":    func() error { _, err := b.get(ctx, "leader"); return err },
+		"ttl":    func() error { _, err := b.ttl(ctx); return err },
+	} {
+		if err := request(); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	b.give()
 }
 
 func TestANilContextHasNoEnd(t *testing.T) {

@@ -315,7 +315,13 @@ func (e entry) Operation() jetstream.KeyValueOp {
 // keeping runs a keeper with a lease of 15 s in a bubble.
 func keeping(t *testing.T, f *faulty) (*keeper, *reports) {
 	t.Helper()
-	f.value, f.revision, f.length = []byte("mine"), 7, 15*time.Second
+	f.length = 15 * time.Second
+	return keepingAsItIs(t, f)
+}
+
+func keepingAsItIs(t *testing.T, f *faulty) (*keeper, *reports) {
+	t.Helper()
+	f.value, f.revision = []byte("mine"), 7
 	k := newKeeper(newElector(f, "leader", "replica-1", true).bucketKey, f.value, 7, time.Now(), f.length)
 	s := newSink()
 	go k.Watch(t.Context(), s.Sink)
@@ -393,6 +399,17 @@ func TestNoAnswerAfterTheLeaseEndIsBelieved_C16(t *testing.T) {
 		_, s := keeping(t, &faulty{answer: func() error { time.Sleep(time.Minute); return nil }})
 		if cause := <-s.lost; !errors.Is(cause, instrument.ErrGaveUp) || len(s.renewed) != 0 {
 			t.Errorf("cause %v, %d renewals", cause, len(s.renewed))
+		}
+	})
+}
+
+func TestABucketWithoutATTLIsAskedAndNothingIsRenewed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &faulty{answer: func() error { return nil }}
+		_, s := keepingAsItIs(t, f)
+		time.Sleep(10*lookEvery + time.Second)
+		if len(s.renewed)+len(s.failed)+len(s.lost) != 0 || f.revision != 7 {
+			t.Errorf("%d renewals, %d failures, %d losses, revision %d", len(s.renewed), len(s.failed), len(s.lost), f.revision)
 		}
 	})
 }

@@ -175,7 +175,13 @@ func TestWhatAWatchShowsOfTheKey(t *testing.T) {
 			w.sees(script{gone: true}, true, true)
 			w.sees(script{value: "a b y", revision: 9}, true, true)
 		}, a.With(token(9)).With(first(1))},
-		"the watch has ended":     {0, func(w *witness) { w.sees(script{value: "a b x"}, true, false); w.sees(nil, false, true) }, up.With(electtest.Series{of(catalog.BackendUp, "nats"): 0})},
+		"the watch has ended": {0, func(w *witness) { w.sees(script{value: "a b x"}, true, false); w.sees(nil, false, true) }, up.With(electtest.Series{of(catalog.BackendUp, "nats"): 0})},
+		"a watch that is opened again shows a term that began meanwhile": {0, func(w *witness) {
+			w.sees(nil, true, false)
+			w.sees(nil, false, false)
+			w.sees(script{value: "a b x", revision: 9}, true, false)
+			w.sees(nil, true, true)
+		}, a.With(first(1))},
 		"nobody looks":            {0, func(w *witness) { w.sees(script{value: "a b x"}, true, false); w.leaves() }, none},
 		"nothing was ever shown":  {0, func(w *witness) { w.wins("a", 3); w.leaves() }, electtest.Series{}},
 		"a key without updates":   {time.Nanosecond, func(w *witness) { w.sees(script{value: "a b x"}, true, false); time.Sleep(time.Microsecond) }, up.With(electtest.Series{of(catalog.BackendUp, "nats"): 0})},

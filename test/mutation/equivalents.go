@@ -197,6 +197,19 @@ var equivalents = []equivalent{
 	},
 	{
 		change{
+			folder: "instrument/natskv", in: "keeper.observe", kind: changeConstant,
+			old: "lost := make(chan error, 1)", new: "lost := make(chan error, 2)",
+		}, oneIsSent,
+	},
+	{
+		change{
+			folder: "instrument/natskv", in: "keeper.judge", kind: swapComparison,
+			old: "case entry.Revision() <= known", new: "case entry.Revision() < known",
+		},
+		"the entry of the known revision is the one that this keeper wrote",
+	},
+	{
+		change{
 			folder: "exporter/status", in: "handler.read", kind: changeConstant,
 			old: "if d.Locks = append(d.Locks, h.statusOf(s)); len(d.Locks) >= 2*most", new: "if d.Locks = append(d.Locks, h.statusOf(s)); len(d.Locks) >= 1*most",
 		}, whenItIsCut,
