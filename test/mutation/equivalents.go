@@ -204,7 +204,7 @@ var equivalents = []equivalent{
 	{
 		change{
 			folder: "instrument/natskv", in: "keeper.judge", kind: swapComparison,
-			old: "case entry.Revision() <= known", new: "case entry.Revision() < known",
+			old: "case entry.Revision() <= known:", new: "case entry.Revision() < known:",
 		},
 		"the entry of the known revision is the one that this keeper wrote",
 	},
