@@ -19,6 +19,7 @@ demo: ## Three replicas on an embedded etcd, faults injected, alerts seen firing
 generate: ## Write dashboards, rules, docs/metrics.md and docs/panels.md from the catalogue
 	cd test && go run ./metricsdoc ../docs/metrics.md
 	cd test && go run ./panelsdoc ../docs/panels.md
+	cd test && go run ./costsdoc ../docs
 	cd test && go run ./electorsdoc results ../docs/electors.md ../README.md
 	go run ./cmd/gen-dashboards --out dashboards/generated --format grafana
 	go run ./cmd/gen-dashboards --out alerts/generated --format prometheus,mixin
@@ -56,6 +57,7 @@ bench: ## Print what the recording path costs, as ratios of one run
 
 query-cost: ## Write docs/query-cost.md: panels on a real Prometheus, rules in its engine (needs prometheus; ten minutes)
 	cd test && go run ./querycost -out ../docs/query-cost.md
+	cd test && go run ./costsdoc ../docs
 
 soak: ## Write docs/truth.md: leader_active on real servers under random faults, against a referee (two minutes for each elector; options in SOAK)
 	cd test && go run ./soak -out soak/results $(SOAK)
