@@ -19,6 +19,7 @@ type cluster struct {
 	dir      string
 	launcher *launcher
 	report   func(format string, args ...any)
+	history  history
 
 	mu       sync.Mutex
 	closed   bool
@@ -92,6 +93,7 @@ func (c *cluster) start(name string) error {
 		return err
 	}
 	r.process, r.paused = p, false
+	c.history.end(name, isKilled, isStopped, isFallen, isSuspended)
 	c.watchers.Go(func() { c.watch(name, p) })
 	return nil
 }
@@ -103,6 +105,7 @@ func (c *cluster) watch(name string, p *process) {
 	if p.isDoomed() {
 		return
 	}
+	c.history.begin(name, isFallen)
 	c.report("%s ended by itself (%v)%s; it is started again", name, p.err, c.lastWords(name))
 	time.Sleep(time.Second) // the cause may take a moment to clear
 	if err := c.start(name); err != nil {
@@ -117,6 +120,19 @@ func (c *cluster) kill(name string) error {
 		return err
 	}
 	p.kill()
+	c.history.begin(name, isKilled)
+	c.history.end(name, withoutEtcd, withoutVoice)
+	return nil
+}
+
+// stop tells a replica to end, and kills it after that time.
+func (c *cluster) stop(name string, grace time.Duration) error {
+	p, err := c.of(name)
+	if err != nil {
+		return err
+	}
+	c.history.begin(name, isStopped)
+	p.stop(grace)
 	return nil
 }
 
@@ -147,6 +163,11 @@ func (c *cluster) signal(name string, s syscall.Signal, paused bool) error {
 		return fmt.Errorf("there is no replica %s", name)
 	}
 	r.paused = paused
+	if paused {
+		c.history.begin(name, isSuspended)
+	} else {
+		c.history.end(name, isSuspended)
+	}
 	return r.process.signal(s)
 }
 
@@ -156,6 +177,7 @@ func (c *cluster) tell(names []string, format string, args ...any) {
 	for _, name := range names {
 		p, err := c.of(name)
 		if err == nil {
+			c.history.told(name, fmt.Sprintf(format, args...))
 			err = p.command(format, args...)
 		}
 		if err != nil {

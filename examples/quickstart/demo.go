@@ -44,6 +44,7 @@ type demo struct {
 	launched time.Time              // when the replicas were
 	outside  *outside               // nil: leader-observer does not run
 	phase    atomic.Pointer[string] // the current phase, for the screen
+	played   []played
 }
 
 // newDemo starts everything. What it returns must be closed, with an error
@@ -57,7 +58,7 @@ func newDemo(s *screen) (*demo, error) {
 		return d, err
 	}
 	d.leader, d.job = policy.Label(leaderLock).Text, policy.Label(jobLock).Text
-	d.locks = locks{d.leader: "leader", d.job: "job"}
+	d.locks = locks{d.leader: "leader", d.job: "job", "": "service"} // an alert about no lock is about the service
 
 	if d.dir, err = os.MkdirTemp("", tempPrefix); err != nil {
 		return d, err
@@ -83,8 +84,17 @@ func newDemo(s *screen) (*demo, error) {
 		return d, err
 	}
 	d.observer.others[storeName] = d.store.address
-	d.observer.scrape(d.cluster.addresses())
-	return d, nil
+	return d, d.scrape(d.cluster.addresses())
+}
+
+// scrape replaces the replicas that are scraped, here and by a Prometheus of
+// one's own.
+func (d *demo) scrape(addresses map[string]string) error {
+	if err := writeWhole(d.targetsFile(), targetsJSON(addresses, d.observer.others), 0o600); err != nil {
+		return err
+	}
+	d.observer.scrape(addresses)
+	return nil
 }
 
 // close leaves no process, no port and no file behind.
@@ -126,6 +136,8 @@ func (d *demo) currentPhase() string {
 	}
 	return "Starting"
 }
+
+func (d *demo) targetsFile() string { return filepath.Join(d.dir, "targets.json") }
 
 func (d *demo) rulesFile() string { return filepath.Join(d.dir, "rules.yml") }
 

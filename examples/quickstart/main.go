@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -16,7 +15,7 @@ import (
 
 const introduction = `leaderscope quickstart: three replicas of a service elect a leader on an etcd of
 their own, run a job under a lease, and write to a store that checks fencing
-tokens. Nine faults, and exactly the right alerts of the generated rules.
+tokens. It injects faults, and each must fire exactly the expected alerts.
 Nothing leaves this machine; all ports are on 127.0.0.1. It takes about
 %s.
 
@@ -52,15 +51,20 @@ func runCopy(ctx context.Context) (isCopy bool, err error) {
 // up, also when it is interrupted.
 func runDemo(ctx context.Context) (err error) {
 	keep := flag.Bool("keep", false, "leave everything running after the phases, for a Prometheus of your own")
-	list := flag.String("phases", "1,2,3,4,5,6,7,8,9", "play only these phases; 8 needs 7")
+	list := flag.String("phases", usualPhases, phasesHelp())
 	observer := flag.String("observer", "", "the `program` leader-observer for phases 6 and 9; without it, it is built with the go command when 9 is played")
+	report := flag.String("report", "quickstart-report.html", "the `file` for the report in HTML, with the timeline; empty writes none")
 	flag.Parse()
 	chosen, err := choose(*list)
 	if err != nil {
 		return err
 	}
+	if err := canWrite(*report); err != nil {
+		return err
+	}
+	steps := plan(script("", ""), chosen)
 	screen := newScreen(os.Stdout)
-	screen.say(strings.TrimSuffix(introduction, "\n"), "three minutes")
+	screen.say(strings.TrimSuffix(introduction, "\n"), estimate(steps))
 
 	d, err := newDemo(screen)
 	defer func() {
@@ -71,6 +75,10 @@ func runDemo(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	d.sayAddresses()
+	if err := d.sayFiles(); err != nil {
+		return err
+	}
 	if chosen[9] {
 		if err := d.watchFromOutside(ctx, *observer); err != nil {
 			return fmt.Errorf("phase 9 needs leader-observer: %w; name it with -observer, or leave phase 9 out with -phases", err)
@@ -79,6 +87,12 @@ func runDemo(ctx context.Context) (err error) {
 	stopDrawing := d.startDrawing(ctx)
 	defer stopDrawing()
 	right, err := d.play(ctx, chosen)
+	if ctx.Err() != nil {
+		return err
+	}
+	if written := d.report(context.WithoutCancel(ctx), *report); err == nil {
+		err = written
+	}
 	if err != nil {
 		return err
 	}
@@ -91,22 +105,6 @@ func runDemo(ctx context.Context) (err error) {
 		d.keep(ctx)
 	}
 	return err
-}
-
-// choose reads the numbers of phases.
-func choose(list string) (map[int]bool, error) {
-	chosen := map[int]bool{}
-	for _, word := range strings.Split(list, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(word))
-		if err != nil || n < 1 || n > len(script("", "")) {
-			return nil, fmt.Errorf("--phases: %q is no phase; there are 1 to %d", word, len(script("", "")))
-		}
-		chosen[n] = true
-	}
-	if chosen[8] && !chosen[7] {
-		return nil, fmt.Errorf("--phases: 8 is the recovery from 7; choose both or neither")
-	}
-	return chosen, nil
 }
 
 // startDrawing draws the table in the background.

@@ -76,6 +76,14 @@ func (m *member) stop() {
 	}
 }
 
+// leave stops the member after it has handed its part in leading etcd over.
+func (m *member) leave() {
+	if m.etcd != nil {
+		_ = m.etcd.Server.TryTransferLeadershipOnShutdown() // else the others elect one
+	}
+	m.stop()
+}
+
 // client talks to this member alone. A client that knows all members waits
 // for one whose process is suspended, and its campaign with it.
 func (m *member) client() (*clientv3.Client, error) {

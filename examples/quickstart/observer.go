@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,8 +35,9 @@ type observer struct {
 	// others are the programs that are no replicas: address by job.
 	others map[string]string
 
-	mu    sync.Mutex
-	fired map[alarm]bool
+	mu       sync.Mutex
+	fired    map[alarm]bool
+	episodes map[string]episode
 }
 
 // alarm is one alert of one lock, as far as the demo distinguishes them.
@@ -46,7 +49,7 @@ type alarm struct {
 
 // newObserver keeps its data below dir and loads one file of rules.
 func newObserver(dir, rulesFile string) (*observer, error) {
-	o := &observer{targets: make(chan map[string][]*targetgroup.Group), fired: map[alarm]bool{}, others: map[string]string{}}
+	o := &observer{targets: make(chan map[string][]*targetgroup.Group), fired: map[alarm]bool{}, episodes: map[string]episode{}, others: map[string]string{}}
 	opts := tsdb.DefaultOptions()
 	opts.WALSegmentSize = -1 // nothing here outlives the process
 	var err error
@@ -73,7 +76,7 @@ func newObserver(dir, rulesFile string) (*observer, error) {
 }
 
 func (o *observer) run(rulesFile string) error {
-	cfg, err := config.Load(prometheusYAML(rulesFile, nil, nil), promslog.NewNopLogger())
+	cfg, err := config.Load(prometheusYAML(rulesFile, ""), promslog.NewNopLogger())
 	if err != nil {
 		return fmt.Errorf("scrape configuration: %w", err)
 	}
@@ -137,7 +140,61 @@ func (o *observer) notify(_ context.Context, _ string, alerts ...*rules.Alert) {
 		if a.State == rules.StateFiring {
 			o.fired[alarmOf(a)] = true
 		}
+		o.keep(a)
 	}
+}
+
+// episode is one time that an alert fired, with what it said first. Its end is
+// zero while it fires.
+type episode struct {
+	alarm
+	Summary, Description string
+	Begin, End           time.Time
+}
+
+func (o *observer) keep(a *rules.Alert) {
+	id := a.Labels.String() + a.FiredAt.String()
+	e, known := o.episodes[id]
+	if !known {
+		e = episode{alarm: alarmOf(a), Summary: a.Annotations.Get("summary"), Description: a.Annotations.Get("description"), Begin: a.FiredAt}
+	}
+	e.End = a.ResolvedAt
+	o.episodes[id] = e
+}
+
+// history returns every episode in the order of their begin.
+func (o *observer) history() []episode {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.SortedFunc(maps.Values(o.episodes), func(a, b episode) int {
+		return cmp.Or(a.Begin.Compare(b.Begin), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Lock, b.Lock))
+	})
+}
+
+// spans returns the times in which an expression had a value, by instance.
+func (o *observer) spans(ctx context.Context, expr, text string, from, to time.Time) ([]span, error) {
+	const step = time.Second
+	q, err := o.engine.NewRangeQuery(ctx, o.db, nil, expr, from, to, step)
+	if err != nil {
+		return nil, fmt.Errorf("query %s: %w", expr, err)
+	}
+	defer q.Close()
+	matrix, err := q.Exec(ctx).Matrix()
+	if err != nil {
+		return nil, fmt.Errorf("query %s: %w", expr, err)
+	}
+	var all []span
+	for _, series := range matrix {
+		lane := series.Metric.Get(model.InstanceLabel)
+		for i, point := range series.Floats {
+			at := time.UnixMilli(point.T)
+			if i == 0 || at.After(all[len(all)-1].End) {
+				all = append(all, span{Lane: lane, Text: text, Begin: at})
+			}
+			all[len(all)-1].End = at.Add(step)
+		}
+	}
+	return all, nil
 }
 
 // forget begins a new record of what fired.
@@ -183,32 +240,6 @@ func alarmOf(a *rules.Alert) alarm {
 		Severity: a.Labels.Get(severityLabel),
 		Lock:     a.Labels.Get(lockLabel),
 	}
-}
-
-// prometheusYAML is the configuration of this observer, and of a real
-// Prometheus that is to see the same: 1 s between scrapes, 1 s between
-// evaluations. Every job is there from the start, with or without targets.
-func prometheusYAML(rulesFile string, addresses, others map[string]string) string {
-	var y strings.Builder
-	fmt.Fprintf(&y, "global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}\nrule_files: [%q]\nscrape_configs:\n", rulesFile)
-	job := func(name string, addresses map[string]string) {
-		fmt.Fprintf(&y, "- job_name: %s\n  static_configs:\n", name)
-		if len(addresses) == 0 {
-			y.WriteString("  - targets: []\n")
-		}
-		for _, instance := range sortedNames(addresses) {
-			fmt.Fprintf(&y, "  - targets: [%q]\n    labels: {instance: %q}\n", addresses[instance], instance)
-		}
-	}
-	for _, name := range []string{outsideName, storeName} {
-		if address, runs := others[name]; runs {
-			job(name, map[string]string{name: address})
-		} else {
-			job(name, nil)
-		}
-	}
-	job(jobName, addresses)
-	return y.String()
 }
 
 // writePrivate writes a file that no other user may read.

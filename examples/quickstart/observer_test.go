@@ -12,10 +12,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/common/model"
-	"github.com/prometheus/common/promslog"
-	"github.com/prometheus/prometheus/config"
-	"github.com/prometheus/prometheus/discovery"
 	"go.uber.org/goleak"
 
 	"github.com/leaderscope/leaderscope/alerts"
@@ -72,26 +68,6 @@ func TestObserverScrapesTargetsAndEvaluatesTheGeneratedRules(t *testing.T) {
 	wantActive(t, o, map[string]float64{"two": 1})
 	if err := o.unhealthy(); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestPrometheusConfigurationNamesTargetsAndRules(t *testing.T) {
-	cfg, err := config.Load(prometheusYAML("/tmp/rules.yml", map[string]string{"replica-2": "127.0.0.1:2", "replica-1": "127.0.0.1:1"}, map[string]string{outsideName: "127.0.0.1:3", storeName: "127.0.0.1:4"}), promslog.NewNopLogger())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"/tmp/rules.yml"}, cfg.RuleFiles); diff != "" {
-		t.Error(diff)
-	}
-	got := map[string]string{}
-	for _, job := range cfg.ScrapeConfigs {
-		for _, group := range job.ServiceDiscoveryConfigs[0].(discovery.StaticConfig) {
-			got[job.JobName+" "+string(group.Labels[model.InstanceLabel])] = string(group.Targets[0][model.AddressLabel])
-		}
-	}
-	want := map[string]string{"quickstart replica-1": "127.0.0.1:1", "quickstart replica-2": "127.0.0.1:2", "leader-observer leader-observer": "127.0.0.1:3", "store store": "127.0.0.1:4"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
 	}
 }
 

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -23,7 +24,8 @@ type outside struct {
 func (d *demo) watchFromOutside(ctx context.Context, program string) error {
 	if program == "" {
 		program = filepath.Join(d.dir, outsideName)
-		if err := buildObserver(ctx, program); err != nil {
+		d.screen.say("  building leader-observer, which watches the etcd from outside")
+		if err := d.screen.buildObserver(ctx, program); err != nil {
 			return err
 		}
 	}
@@ -47,8 +49,7 @@ func (d *demo) watchFromOutside(ctx context.Context, program string) error {
 	}
 	d.outside = &outside{p, ports[0]}
 	d.observer.others[outsideName] = ports[0]
-	d.observer.scrape(d.cluster.addresses())
-	return nil
+	return d.scrape(d.cluster.addresses())
 }
 
 // observerYAML is the configuration of leader-observer. It has the key of the
@@ -62,17 +63,49 @@ func (d *demo) observerYAML(listen, key string) string {
 		listen, key, keyID, strings.Join(endpoints, ", "), leaderLock)
 }
 
-// buildObserver builds it in the workspace of this repository.
-func buildObserver(ctx context.Context, file string) error {
-	build := exec.CommandContext(ctx, "go", "build", "-o", file, "github.com/leaderscope/leaderscope/cmd/leader-observer")
+// buildObserver builds it in the workspace of this repository, and shows how far
+// that is: from nothing, it takes minutes.
+func (s *screen) buildObserver(ctx context.Context, file string) error {
+	build := exec.CommandContext(ctx, "go", "build", "-v", "-o", file, "github.com/leaderscope/leaderscope/cmd/leader-observer")
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "GOWORK=") {
 			build.Env = append(build.Env, v)
 		}
 	}
-	out, err := build.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("go build leader-observer: %w: %s", err, strings.TrimSpace(string(out)))
+	out := &builtPackages{screen: s}
+	build.Stderr = out
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("go build leader-observer: %w: %s", err, strings.TrimSpace(out.other.String()))
 	}
 	return nil
+}
+
+// builtPackages counts the packages that go build -v names, and keeps what else
+// it says.
+type builtPackages struct {
+	screen *screen
+	line   []byte
+	count  int
+	other  strings.Builder
+}
+
+// saidEach is how many packages make a line of progress: up to eight in all.
+const saidEach = 100
+
+func (b *builtPackages) Write(text []byte) (int, error) {
+	b.line = append(b.line, text...)
+	for {
+		line, rest, whole := bytes.Cut(b.line, []byte("\n"))
+		if !whole {
+			return len(text), nil
+		}
+		b.line = rest
+		if bytes.ContainsAny(line, " \t:#") {
+			fmt.Fprintf(&b.other, "%s\n", line)
+			continue
+		}
+		if b.count++; b.count%saidEach == 0 {
+			b.screen.say("    %d packages built", b.count)
+		}
+	}
 }

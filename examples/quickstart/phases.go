@@ -21,8 +21,13 @@ type phase struct {
 	// any other server that scrapes the replicas sees a fault a few samples
 	// later.
 	lasts time.Duration
-	// cure takes the fault away; nil leaves it to the next phase.
-	cure func(context.Context, *demo) error
+	// cure takes the fault away. It is nil when the next phase is the recovery;
+	// otherwise is the cure when that is not played.
+	cure, otherwise func(context.Context, *demo) error
+	// recovery is of the phase before, and needs its fault.
+	recovery bool
+	// takes is how long the phase takes on a machine with little load.
+	takes time.Duration
 }
 
 // check is something that a phase looked at besides alerts.
@@ -40,31 +45,38 @@ func script(leader, job string) []phase {
 	page := func(name, lock string) alarm { return alarm{prefix + name, "critical", lock} }
 	warn := func(name, lock string) alarm { return alarm{prefix + name, "warning", lock} }
 	return []phase{
-		{title: "Three healthy replicas", act: healthy, cure: nothing},
-		{title: "The leader is killed (kill -9), and started again later", act: killLeader, cure: nothing},
+		{title: "Three healthy replicas", act: healthy, cure: nothing, takes: 6 * time.Second},
+		{title: "The leader is killed (kill -9), and started again later", act: killLeader, cure: nothing, takes: 10 * time.Second},
 		{title: "The leader is suspended past its lease, and continues",
 			// The job rests meanwhile.
 			expect: []alarm{warn("JobOverdue", job), page("LeaseExceeded", leader), warn("StaleWrite", leader), page("WorkAfterLoss", leader)},
-			act:    suspendLeader, cure: usualJobs},
+			act:    suspendLeader, cure: usualJobs, takes: 32 * time.Second},
 		{title: "The job takes 84 % of its lease",
 			expect: []alarm{warn("NearLease", job)},
-			act:    jobTakes(0.84), cure: usualJobs},
+			act:    jobTakes(0.84), cure: usualJobs, takes: 17 * time.Second},
 		{title: "The job takes twice its lease",
 			expect: []alarm{page("LeaseExceeded", job), warn("LowHeadroom", job), warn("NearLease", job), page("WorkAfterLoss", job)},
-			act:    jobTakes(2), cure: usualJobs},
+			act:    jobTakes(2), cure: usualJobs, takes: 39 * time.Second},
 		{title: "A fourth replica is configured with another etcd",
 			expect: []alarm{page("SplitBrain", leader)}, outside: []alarm{page("Impostor", leader)},
-			act: addStray, lasts: othersSee, cure: removeStray},
+			act: addStray, lasts: othersSee, cure: removeStray, takes: 15 * time.Second},
 		{title: "Two of three etcd members stop",
 			expect: []alarm{
 				page("BackendErrors", job), warn("BackendErrors", job), warn("JobOverdue", job),
 				page("BackendErrors", leader), warn("BackendErrors", leader), page("NoLeader", leader),
 			},
-			act: stopMembers, lasts: othersSee},
-		{title: "The etcd members are back", act: startMembers, cure: nothing},
+			act: stopMembers, lasts: othersSee, otherwise: membersBack, takes: 27 * time.Second},
+		{title: "The etcd members are back", act: startMembers, cure: nothing, recovery: true, takes: 12 * time.Second},
 		{title: "The leader is killed, and no other replica campaigns",
 			expect: []alarm{page("NoLeader", leader)}, outside: []alarm{page("Vacant", leader)},
-			act: loseLeader, cure: campaignAgain},
+			act: loseLeader, cure: campaignAgain, takes: 15 * time.Second},
+		{title: "Rolling restart: no alert may fire", act: rollingRestart, cure: nothing, takes: 25 * time.Second},
+		{title: "The job fails each time",
+			expect: []alarm{warn("TaskFailing", job)},
+			act:    jobFails, cure: usualJobs, takes: 20 * time.Second},
+		{title: "The service is scaled to zero, and back to three",
+			expect: []alarm{page("MetricsAbsent", ""), warn("MetricsAbsent", ""), warn("JobOverdue", job)},
+			act:    scaleToZero, lasts: othersSee, cure: scaleUp, takes: 50 * time.Second},
 	}
 }
 
@@ -92,6 +104,9 @@ func healthy(ctx context.Context, d *demo) ([]check, error) {
 }
 
 func killLeader(ctx context.Context, d *demo) ([]check, error) {
+	if err := d.settled(ctx); err != nil {
+		return nil, err
+	}
 	leader, err := d.onlyLeader(ctx, "")
 	if err != nil {
 		return nil, err
@@ -173,7 +188,10 @@ func addStray(ctx context.Context, d *demo) ([]check, error) {
 	if err := d.cluster.add(d.key, "", stray); err != nil {
 		return nil, err
 	}
-	d.observer.scrape(d.cluster.addresses())
+	d.cluster.history.begin(stray, isAnother)
+	if err := d.scrape(d.cluster.addresses()); err != nil {
+		return nil, err
+	}
 	err := until(ctx, "a second leader", patience, func() (bool, error) {
 		names, err := d.leads(ctx)
 		return len(names) == 2, err
@@ -182,9 +200,11 @@ func addStray(ctx context.Context, d *demo) ([]check, error) {
 }
 
 func removeStray(_ context.Context, d *demo) error {
-	err := d.cluster.remove(stray)
-	d.observer.scrape(d.cluster.addresses())
-	return err
+	if err := d.cluster.remove(stray); err != nil {
+		return err
+	}
+	d.cluster.history.end(stray, isAnother)
+	return d.scrape(d.cluster.addresses())
 }
 
 // stopMembers leaves the leader its member, without a quorum: nothing tells
@@ -214,10 +234,18 @@ func startMembers(ctx context.Context, d *demo) ([]check, error) {
 	return []check{seen("%s leads after %.1f s", leader, time.Since(started).Seconds())}, err
 }
 
+func membersBack(ctx context.Context, d *demo) error {
+	_, err := startMembers(ctx, d)
+	return err
+}
+
 // loseLeader leaves no candidate. Of the leader, whose target stays, its own
 // series say only that it led: it may lead on, unseen. That the lock is free is
 // known from outside alone.
 func loseLeader(ctx context.Context, d *demo) ([]check, error) {
+	if err := d.settled(ctx); err != nil {
+		return nil, err
+	}
 	leader, err := d.onlyLeader(ctx, "")
 	if err != nil {
 		return nil, err

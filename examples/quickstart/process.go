@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Variables that tell a copy of this program that it is a replica, and where
@@ -111,6 +112,19 @@ func (p *process) kill() {
 	p.mu.Unlock()
 	_ = p.signal(syscall.SIGKILL)
 	<-p.ended
+}
+
+// stop tells the process to end, and kills it after that time.
+func (p *process) stop(grace time.Duration) {
+	p.mu.Lock()
+	p.doomed = true
+	p.mu.Unlock()
+	_ = p.signal(syscall.SIGTERM)
+	select {
+	case <-p.ended:
+	case <-time.After(grace):
+		p.kill()
+	}
 }
 
 // isDoomed reports whether the end of the process was asked for.

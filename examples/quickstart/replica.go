@@ -98,13 +98,14 @@ type replica struct {
 	aloof bool // stays out of the election
 	leave context.CancelFunc
 	share float64 // of its lease that the next job takes; negative: no jobs
+	fails bool    // the job
 }
 
 func (r *replica) run(ctx context.Context, cancel context.CancelFunc) error {
 	if err := r.member.start(); err != nil {
 		return err
 	}
-	defer r.member.stop()
+	defer r.member.leave()
 	client, err := r.member.client()
 	if err != nil {
 		return err
@@ -182,6 +183,15 @@ func (r *replica) writeReport(ctx context.Context, term *instrument.Term) error 
 	granted := leaseEnd.Add(-jobLease)
 	end := granted.Add(time.Duration(r.jobShare() * float64(jobLease)))
 	wait(context.WithoutCancel(ctx), time.Until(end))
+	return r.jobResult()
+}
+
+func (r *replica) jobResult() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fails {
+		return errors.New("the report could not be written")
+	}
 	return nil
 }
 
@@ -217,10 +227,15 @@ func (r *replica) obey(ctx context.Context) error {
 
 func (r *replica) command(words []string) error {
 	switch {
+	case len(words) == 2 && words[0] == "job" && words[1] == "fail":
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.fails = true
+		return nil
 	case len(words) == 2 && words[0] == "job":
 		share, err := strconv.ParseFloat(words[1], 64)
 		r.mu.Lock()
-		r.share = share
+		r.share, r.fails = share, false
 		r.mu.Unlock()
 		return err
 	case len(words) == 2 && words[0] == "campaign" && (words[1] == "off" || words[1] == "on"):
@@ -237,7 +252,7 @@ func (r *replica) command(words []string) error {
 		r.member.stop()
 		return nil
 	default:
-		return errors.New("want: job SHARE, campaign on or off, member start or stop")
+		return errors.New("want: job SHARE, job fail, campaign on or off, member start or stop")
 	}
 }
 

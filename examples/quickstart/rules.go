@@ -86,7 +86,7 @@ func demoAlerts() alerts.Config {
 	// The lock of a job that is killed stays taken for up to three leases.
 	j := &a.JobOverdue
 	j.Grace, j.For, j.Lookback, j.Interval = seconds(15), seconds(1), seconds(300), 0
-	a.TaskFailing.Window, a.TaskFailing.KeepFiringFor, a.TaskFailing.Interval = seconds(20), seconds(3), 0
+	a.TaskFailing.Window, a.TaskFailing.KeepFiringFor, a.TaskFailing.Interval = seconds(10), seconds(3), 0
 	a.TokenRegressed.Window, a.TokenRegressed.KeepFiringFor = seconds(20), seconds(3)
 	a.StaleWrite.Window, a.StaleWrite.KeepFiringFor = seconds(20), seconds(3)
 

@@ -12,27 +12,25 @@ import (
 // play goes through the chosen phases and reports whether each set off what
 // it should.
 func (d *demo) play(ctx context.Context, chosen map[int]bool) (bool, error) {
-	d.sayAddresses()
 	if err := d.allUp(ctx); err != nil {
 		return false, err
 	}
 	d.screen.say("  three replicas are up after %.1f s\n", time.Since(d.launched).Seconds())
-	phases := script(d.leader, d.job)
+	steps := plan(script(d.leader, d.job), chosen)
 	right := true
-	for i, p := range phases {
-		if !chosen[i+1] {
-			continue
-		}
-		d.screen.say("[%d/%d] %s", i+1, len(phases), p.title)
-		d.setPhase(fmt.Sprintf("[%d/%d] %s", i+1, len(phases), p.title))
+	for i, s := range steps {
+		title := fmt.Sprintf("[%d/%d] Phase %d: %s", i+1, len(steps), s.number, s.title)
+		d.screen.say("%s", title)
+		d.setPhase(title)
 		if d.outside != nil {
-			p.expect = append(p.expect, p.outside...)
+			s.expect = append(s.expect, s.outside...)
 		}
-		d.screen.item("expected", d.locks.describe(p.expect))
+		d.screen.item("expected", d.locks.describe(s.expect))
 		begin := time.Now()
-		v, err := d.perform(ctx, p)
+		v, err := d.perform(ctx, s.phase)
+		d.played = append(d.played, played{s.number, s.title, begin, time.Now(), v, err})
 		if err != nil {
-			return false, fmt.Errorf("phase %d: %w", i+1, err)
+			return false, fmt.Errorf("phase %d: %w", s.number, err)
 		}
 		d.tell(v, time.Since(begin))
 		right = right && v.ok()
@@ -43,31 +41,36 @@ func (d *demo) play(ctx context.Context, chosen map[int]bool) (bool, error) {
 // perform runs one phase: the fault, the alerts, the cure, and until nothing
 // still fires.
 func (d *demo) perform(ctx context.Context, p phase) (verdict, error) {
+	v := verdict{expected: p.expect}
+	if !p.recovery {
+		if err := d.ready(ctx); err != nil {
+			return v, err
+		}
+	}
 	_, before := d.observer.current()
 	d.observer.forget()
 	checks, err := p.act(ctx, d)
 	if err != nil {
-		return verdict{}, err
+		return v, err
 	}
 	// What does not come is for the verdict to say.
 	missing := until(ctx, "the alerts", patience, func() (bool, error) {
 		return satisfied(p.expect, d.observer.record()), nil
 	})
 	if ctx.Err() != nil {
-		return verdict{}, context.Cause(ctx)
+		return v, context.Cause(ctx)
 	}
 	if missing == nil {
 		wait(ctx, p.lasts)
 	}
 	if len(p.expect) == 0 {
 		if err := d.quiet(ctx, quietSpan); err != nil {
-			return verdict{}, err
+			return v, err
 		}
 	}
-	v := verdict{expected: p.expect}
 	if p.cure != nil {
 		if err := p.cure(ctx, d); err != nil {
-			return verdict{}, err
+			return v, err
 		}
 		if err := d.calm(ctx); err != nil {
 			checks = append(checks, check{text: err.Error()})
@@ -81,6 +84,22 @@ func (d *demo) perform(ctx context.Context, p phase) (verdict, error) {
 		v.note(check{text: missing.Error()})
 	}
 	return v, nil
+}
+
+// ready waits for what every phase begins with, whichever was played before:
+// one leader, and a job that has run lately.
+func (d *demo) ready(ctx context.Context) error {
+	if err := d.allUp(ctx); err != nil {
+		return err
+	}
+	if _, err := d.onlyLeader(ctx, ""); err != nil {
+		return err
+	}
+	ran := fmt.Sprintf("sum(increase(%s{%s=%q}[10s])) >= 1", catalog.Acquired.Name(), lockLabel, d.job)
+	return until(ctx, "a run of the job", patience, func() (bool, error) {
+		runs, err := d.observer.query(ctx, ran)
+		return len(runs) > 0, err
+	})
 }
 
 // quietSpan is how long a phase looks whether nothing fires.

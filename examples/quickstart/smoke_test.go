@@ -65,7 +65,9 @@ func TestDemo(t *testing.T) {
 	phases := script(d.leader, d.job)
 	for _, n := range []int{2, 4} {
 		t.Run(phases[n-1].title, func(t *testing.T) {
+			begin := time.Now()
 			v, err := d.perform(t.Context(), phases[n-1])
+			d.played = append(d.played, played{n, phases[n-1].title, begin, time.Now(), v, err})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,6 +82,13 @@ func TestDemo(t *testing.T) {
 		})
 	}
 	t.Run("no lock name and no key on any page", func(t *testing.T) { nothingRaw(t, d) })
+	t.Run("the targets are in a file for service discovery", func(t *testing.T) {
+		got, err := os.ReadFile(d.targetsFile())
+		want := string(targetsJSON(d.cluster.addresses(), map[string]string{storeName: d.store.address}))
+		if err != nil || string(got) != want {
+			t.Errorf("%v: %s", err, cmp.Diff(want, string(got)))
+		}
+	})
 	t.Run("a replica that was killed from outside comes back", func(t *testing.T) {
 		p, err := d.cluster.of(replicas[0])
 		if err != nil {
@@ -98,6 +107,26 @@ func TestDemo(t *testing.T) {
 		}
 		if !strings.Contains(reports.String(), "replica-1 ended by itself (signal: killed)") {
 			t.Errorf("it was not reported: %s", reports.String())
+		}
+	})
+	t.Run("no lock name and no key in the report", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "report.html")
+		if err := d.report(t.Context(), file); err != nil {
+			t.Fatal(err)
+		}
+		page, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{d.leader, d.job, "NearLease", isKilled, "takes 84 % of its lease", `"leads, `} {
+			if !strings.Contains(string(page), want) {
+				t.Errorf("the report does not show %q", want)
+			}
+		}
+		for _, secret := range secrets(d) {
+			if strings.Contains(string(page), secret) {
+				t.Errorf("the report shows %q", secret)
+			}
 		}
 	})
 	t.Run("no lock name and no key in what the demo prints", func(t *testing.T) {

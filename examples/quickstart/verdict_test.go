@@ -52,25 +52,3 @@ func TestAlarmsAreDescribedByLock(t *testing.T) {
 		t.Errorf("got %q for no alarm", got)
 	}
 }
-
-func TestPhasesAreChosenByNumber(t *testing.T) {
-	for list, want := range map[string]map[int]bool{
-		"1":        {1: true},
-		"1, 3":     {1: true, 3: true},
-		"7,8":      {7: true, 8: true},
-		"8":        nil,
-		"0":        nil,
-		"9":        {9: true},
-		"10":       nil,
-		"":         nil,
-		"1,second": nil,
-	} {
-		got, err := choose(list)
-		if (err != nil) != (want == nil) {
-			t.Errorf("%q: error %v", list, err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%q: %s", list, diff)
-		}
-	}
-}
