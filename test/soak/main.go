@@ -49,8 +49,8 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the faults")
 	flag.StringVar(&o.out, "out", "", "folder for a file of results per elector; none if empty")
 	flag.StringVar(&o.only, "only", "", "faults whose name contains this; all if empty")
-	flag.BoolVar(&o.seeded, "seeded", false, "put faults into the product, one after the other: a run must find each")
-	flag.IntVar(&o.parallel, "parallel", 1, "how many electors run at once")
+	flag.BoolVar(&o.seeded, "seeded", false, "put a fault into the product, several programs at once: a run must find each")
+	flag.IntVar(&o.parallel, "parallel", 1, "how many electors, or programs with a fault, run at once")
 	flag.IntVar(&o.repeat, "repeat", 0, "how often a run is repeated, alone, that found something while the machine was too busy")
 	flag.StringVar(&o.page, "page", "", "write this page from the results in -out, and run nothing")
 	flag.Parse()
@@ -93,7 +93,7 @@ func (o options) do(ctx context.Context) error {
 		return writePage(o.out, o.page)
 	}
 	if o.seeded {
-		return seed(ctx, server.Root(), o.elector, o.seed)
+		return seed(ctx, server.Root(), o.elector, o.seed, o.parallel)
 	}
 	breaks := some(o.only)
 	if len(breaks) == 0 {

@@ -18,8 +18,10 @@ func TestEachSeededFaultFitsTheCode(t *testing.T) {
 			if _, err := s.apply(text); err != nil {
 				t.Error(err)
 			}
-			if _, err := find(s.elector); err != nil {
-				t.Error(err)
+			for _, e := range s.electors {
+				if _, err := find(e); err != nil {
+					t.Error(err)
+				}
 			}
 			if len(some(s.only)) != 1 {
 				t.Errorf("%q chooses the faults %v, want one", s.only, some(s.only))
@@ -43,6 +45,41 @@ func TestASeededFaultThatDoesNotFitIsAnError(t *testing.T) {
 			}
 			if string(got) != c.want || said != c.err {
 				t.Errorf("%q, %q", got, said)
+			}
+		})
+	}
+}
+
+func TestEveryElectorFindsALossThatIsMissed(t *testing.T) {
+	found := map[string]bool{}
+	for _, s := range seededFaults {
+		for _, e := range s.electors {
+			found[e] = found[e] || s.only == "deleted"
+		}
+	}
+	for _, b := range backends {
+		if !found[b.name] {
+			t.Errorf("no seeded fault makes %s miss a loss", b.name)
+		}
+	}
+}
+
+func TestAFaultIsFoundByTheWordsThatNameIt(t *testing.T) {
+	s := seeded{what: "a wrong sum", finds: "sum is 3"}
+	for name, c := range map[string]struct{ said, want string }{
+		"found":           {"nats: sum is 3, want 2", ""},
+		"no server":       {"SKIPPED nats: no server", ""},
+		"another finding": {"nats: late", "nats did not find that a wrong sum: no \"sum is 3\" in\nnats: late"},
+		"another skipped": {"SKIPPED etcd: no server", "nats did not find that a wrong sum: no \"sum is 3\" in\nSKIPPED etcd: no server"},
+		"nothing":         {"", "nats did not find that a wrong sum: no \"sum is 3\" in\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			said := ""
+			if err := s.found("nats", c.said); err != nil {
+				said = err.Error()
+			}
+			if said != c.want {
+				t.Errorf("%q, want %q", said, c.want)
 			}
 		})
 	}
