@@ -23,7 +23,7 @@ func (b builder) annotations(d draft) map[string]string {
 	labels := b.scope.TargetLabels()
 	if !b.about.PerJob {
 		a["description"] += " " + b.lookUp()
-		labels = b.ScopeLabels
+		labels = b.lockLabels()
 	}
 	if b.RunbookBaseURL != "" {
 		a["runbook_url"] = strings.TrimSuffix(b.RunbookBaseURL, "/") + "/" + Prefix + b.about.Alert + ".md"
@@ -35,9 +35,6 @@ func (b builder) annotations(d draft) map[string]string {
 	case b.about.PerJob:
 		uid = b.DashboardUID
 	}
-	if b.about.ofStore { // its dashboard shows the replicas too
-		labels = slices.DeleteFunc(slices.Clone(labels), func(l string) bool { return l == "job" })
-	}
 	if uid != "" {
 		// A relative path cannot be opened from an e-mail.
 		if b.DashboardBaseURL != "" {
@@ -48,6 +45,15 @@ func (b builder) annotations(d draft) map[string]string {
 		a["__panelId__"] = strconv.Itoa(b.about.Panel)
 	}
 	return a
+}
+
+// lockLabels are those of the alert that the replicas of its lock have too: a store
+// that checks tokens is scraped under a job of its own.
+func (b builder) lockLabels() []string {
+	if b.about.ofStore {
+		return slices.DeleteFunc(slices.Clone(b.ScopeLabels), func(l string) bool { return l == "job" })
+	}
+	return b.ScopeLabels
 }
 
 // dashboardURL links to a panel with the alert's labels selected.
@@ -92,7 +98,7 @@ func (b builder) lookUp() string {
 // the label is part of the identity of the alert.
 func (b builder) backend() string {
 	info := b.scope.Metric(catalog.ElectorInfo, query.Unequal(backendLabel, ""))
-	return b.withQuery(b.ScopeLabels, "group by ("+backendLabel+") (last_over_time(%s[1h]))", info,
+	return b.withQuery(b.lockLabels(), "group by ("+backendLabel+") (last_over_time(%s[1h]))", info,
 		`{{ if eq (len .) 1 }}{{ . | first | label "`+backendLabel+`" }}{{ end }}`)
 }
 

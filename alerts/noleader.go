@@ -44,7 +44,7 @@ func (*NoLeader) about() about {
 
 func (k *NoLeader) preset() {
 	*k = NoLeader{
-		Margin: span(30), DownFor: span(90), RefusedFor: minutes(20), Lookback: minutes(120), Interval: slowInterval,
+		Margin: span(20), DownFor: span(90), RefusedFor: minutes(20), Lookback: minutes(120), Interval: slowInterval,
 		// The warning is kept until the critical alert takes over from it.
 		Critical: firesAfter(critical, 30, 0), Warning: fires(warning, 5, 3),
 	}

@@ -161,6 +161,33 @@ func TestAlertsCarryTheBackendThatIsKnown(t *testing.T) {
 	}
 }
 
+// A store that checks tokens does not campaign, and is scraped under a job of its
+// own: the replicas of its lock know the backend.
+func TestAnAlertOfAStoreCarriesTheBackendOfItsLock(t *testing.T) {
+	for name, c := range map[string]struct{ info, want string }{
+		"of one job":                        {`leader_elector_info{instance="i1",job="worker",mode="hold",backend="etcd"} 1x40`, "etcd"},
+		"of two jobs that agree":            {`leader_elector_info{instance="i1",job="blue",backend="etcd"} 1x40` + "\n" + `leader_elector_info{instance="i2",job="green",backend="etcd"} 1x40`, "etcd"},
+		"of two jobs that do not":           {`leader_elector_info{instance="i1",job="blue",backend="etcd"} 1x40` + "\n" + `leader_elector_info{instance="i2",job="green",backend="redis"} 1x40`, ""},
+		"of another lock of the same store": {`leader_elector_info{instance="i1",job="worker",lock_name="y",backend="etcd"} 1x40`, ""},
+		"of none that is scraped":           {``, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scenario.Scenario{ID: "X", Name: name, Every: 30 * time.Second, End: 10 * time.Minute, Load: c.info + `
+				leader_fencing_checks_total{instance="s1",job="store",result="stale"} 0x9 1x40`}
+			fired, err := s.Fire(t.Context(), evaluated(rulesOf(t, Default())), seriesOf(t, s, Default()), promeval.V3)
+			if err != nil || len(fired) != 1 {
+				t.Fatalf("got %v, %v; want one alert", fired, err)
+			}
+			if got := fired[0].Labels.Get(backendLabel); got != c.want {
+				t.Errorf("backend %q, want %q", got, c.want)
+			}
+			if got := fired[0].Labels.Get("job"); got != "store" {
+				t.Errorf("job %q, want that of the store", got)
+			}
+		})
+	}
+}
+
 // Servers refuse long queries: VictoriaMetrics 16 KiB, a URL not much more.
 func TestRulesAreShortEnoughForEveryEngine(t *testing.T) {
 	for name, c := range variants() {

@@ -42,8 +42,8 @@ func (f *follower) pollRow(ctx context.Context) poll.Outcome {
 	switch {
 	case row.LeaderID != f.id || remaining <= 0:
 		return poll.NotLeading(nil)
-	case before.LeaderID == f.id && !before.ElectedAt.Equal(row.ElectedAt):
-		f.e.ObserveNotLeading(nil) // elected again since
+	case !before.ElectedAt.Equal(row.ElectedAt):
+		f.e.ObserveNotLeading(nil) // it may have led before, in another term
 	}
 	return poll.Leading(instrument.Leadership{Expiry: f.end, Asked: asked, Granted: f.lease})
 }

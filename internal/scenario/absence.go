@@ -292,7 +292,7 @@ func leaderScenarios() []Scenario {
 		gap("crash with a lease of 30 s, 30 s", 20, 22, 30, ""),
 		gap("lease doubled and a lock delay, 90 s", 20, 26, 15, ""),
 		gap("crash with a lease of 200 s, 225 s", 20, 35, 200, ""),
-		gap("a lease of 15 s does not explain 225 s", 20, 35, 15, "NoLeader/critical 7m45s..9m = 1"),
+		gap("a lease of 15 s does not explain 225 s", 20, 35, 15, "NoLeader/critical 7m30s..9m = 1"),
 	}
 }
 

@@ -178,11 +178,7 @@ func (p *pair) read() {
 			p.muted[identity(a.Labels)] = true
 		}
 		text := a.Annotations["summary"] + a.Annotations["description"]
-		backend := "etcd"
-		if strings.HasPrefix(identity(a.Labels), "StaleWrite/") {
-			backend = "" // the job of a store has no elector
-		}
-		if a.Labels["lock_name"] != "" && (a.Labels["backend"] != backend || text == "" || strings.Contains(text, "<error")) {
+		if a.Labels["lock_name"] != "" && (a.Labels["backend"] != "etcd" || text == "" || strings.Contains(text, "<error")) {
 			p.poor[fmt.Sprintf("%s, backend %q: %s", identity(a.Labels), a.Labels["backend"], text)] = true
 		}
 	}
