@@ -76,8 +76,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// Whatever the texts are, they are text on the page, and nothing else of it
-// changes.
+// Texts stay text on the page, and change nothing else of it.
 func TestEveryTextOnTheReportIsEscaped(t *testing.T) {
 	canaries := []string{`</title></style><script>alert(1)</script>`, `" onmouseover="alert(1)`, `';alert(1)//`, "&lt;b&gt;", "{{.Style}}", "javascript:alert(1)"}
 	plain := structure(t, textsOf(someReport(), "x"))

@@ -65,8 +65,8 @@ func TestLeaseAndWaitingAreSaidInWords(t *testing.T) {
 	}
 }
 
-// A lock that somebody waits for comes before one that nobody does; how many
-// wait makes no difference.
+// A lock with pending attempts comes before one without; their number makes no
+// difference.
 func TestTheMostUrgentLocksComeFirst(t *testing.T) {
 	locks := []lockStatus{
 		{LockName: "a", State: standby}, {LockName: "b", State: standby, Pending: 1}, {LockName: "c", State: standby, Pending: 3},

@@ -44,7 +44,7 @@ func (s *Session) Event(e zk.Event) {
 	}
 }
 
-// announce closes a channel that somebody waits for; the next waits for another.
+// announce closes a channel for those that wait; who waits later gets another.
 func announce(c *chan struct{}) {
 	if *c != nil {
 		close(*c)

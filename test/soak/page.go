@@ -77,8 +77,8 @@ once, on %d processors%s.
 
 - **False leader**: `+"`leader_active`"+` was 1, and the server named another process or none.
 - **False absence**: it was 0 although the server named this process, its elector had said so, and it was not giving the lock back. **In spite of an answer** is
-  the part in which the process could know better: its client had got an answer to a request that it had sent less than a lease before, and its elector had not given
-  up, which most do before their lease end so that the work can stop. The rest no process could know: the server had renewed the lease or was down, and no answer said so.
+  the part in which the process could know better: its client had the answer to a request that it had sent less than a lease before, and its elector had not given
+  up. Most electors give up before their lease end, so that the work can stop. The rest no process could know: the server had renewed the lease or was down, and no answer said so.
 - **Naive gauge**: set to 1 when the work starts, to 0 when it has ended, in the same process. **Set after Lock**: set to 1 when the lock was taken, to 0 when the
   release has returned.
 
@@ -256,7 +256,7 @@ changed then, the server did not answer, or two looks were more than %.1f s apar
 func (p page) limits() {
 	p.say(`## What this does not show
 
-- All processes and servers share one machine and one clock, and no fault sets the clock of one process: Linux offsets only the monotonic clock of a process by
+- All processes and servers share one machine and one clock, and no fault sets the clock of one process. Linux offsets only the monotonic clock of a process by
   itself, and a clock that is put into the product would differ from that of the client library beside it. Clocks that differ between machines move ` + "`leader_lease_expiry_timestamp_seconds`" + ` by as much; ` + "`leader_active`" + `
   and headroom use the monotonic clock of their own process.
 - A single server stands for each backend, except etcd with three members in one process. No failover to a replica that lacks the last writes.
