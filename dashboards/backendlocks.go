@@ -97,7 +97,8 @@ func (q queries) changed() query.Expr {
 func (q queries) namedWhen() *statetimeline.PanelBuilder {
 	named := query.By("max", q.ofView(query.HolderLabel), q.replicas.Metric(catalog.BackendHolderInfo))
 	free := query.Op(query.By("max", q.locks.BackendLabels(), q.replicas.Metric(catalog.BackendHeld)), "==", query.Number(0))
-	name := "{{" + catalog.LockName.Name() + "}}"
+	name := "{{" + endLabel + "}}"
+	lock := func(e query.Expr) query.Expr { return hashEnd(q.mostTerms(e), catalog.LockName.Name(), endLabel) }
 	return partly(timelinePanel(about{
 		id: panel.BackendTimeline, title: "Who held which lock",
 		description: "One line per lock and holder that the backend named, and an orange line while it named none. If all lines of a lock have a gap, " +
@@ -106,12 +107,22 @@ func (q queries) namedWhen() *statetimeline.PanelBuilder {
 		unit: units.Short, noValue: "no holder was named", width: 24, height: 10,
 		steps: []dashboard.Threshold{base(grey), from(1, green)},
 		targets: []target{
-			{ref: "Named", expr: sortedBy(q.mostTerms(named), catalog.LockName.Name(), query.HolderLabel), legend: "{{" + query.HolderLabel + "}} " + name},
-			{ref: "Free", expr: sortedBy(q.mostTerms(free), catalog.LockName.Name()), legend: "no holder " + name},
+			{ref: "Named", expr: sortedBy(hashEnd(lock(named), query.HolderLabel, holderEndLabel), catalog.LockName.Name(), query.HolderLabel), legend: "{{" + holderEndLabel + "}} " + name},
+			{ref: "Free", expr: sortedBy(lock(free), catalog.LockName.Name()), legend: "no holder " + name},
 		},
 	}).
 		Mappings([]dashboard.ValueMapping{words(says{0, "no holder", orange}, says{1, "holds", green})}).
 		PerPage(24), timelineLocks, "most moved", "locks", q.changed())
+}
+
+// holderEndLabel is what hashEnd leaves of a holder.
+const holderEndLabel = "named"
+
+// hashEnd copies a label into another, and of a hash the end alone: beside a
+// timeline is room for some 20 characters. Names of pods and of leases stay whole.
+func hashEnd(e query.Expr, label, into string) query.Expr {
+	whole := query.Call("label_replace", e, query.Text(into), query.Text("$1"), query.Text(label), query.Text("(.+)"))
+	return query.Call("label_replace", whole, query.Text(into), query.Text("…$1"), query.Text(label), query.Text(".{9,}([0-9a-f]{6})"))
 }
 
 func (q queries) vacancies() *timeseries.PanelBuilder {

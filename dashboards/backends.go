@@ -67,10 +67,10 @@ func (q queries) viewReporters() row {
 // free counts the locks that were held in the time shown, and are not now.
 func (q queries) free() *stat.PanelBuilder {
 	held := query.Op(q.locks.Free(), "and "+query.On(q.locks.BackendLabels()), q.locks.HeldWithin(shownRange))
-	return q.firingOrNow(about{
+	return q.pagingOrNow(about{
 		title: "Without a holder",
 		description: "Locks that were held in the time range shown and for which the backend names no live holder now. Orange: a lock around single " +
-			"runs is free most of the time, and a handover takes seconds. Red: the alert fires, and a leader's work is not being done.",
+			"runs is free most of the time, and a handover takes seconds. Red: the alert pages, and a leader's work is not being done.",
 		unit: units.Short, noValue: "no lock is watched", width: 5, height: 4,
 	}, condition.Vacant, q.locks.By("group", held), q.locks.Metric(catalog.BackendHeld))
 }

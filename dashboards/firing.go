@@ -43,7 +43,7 @@ func (q queries) firingSince() query.Expr {
 
 // Labels that the rules give their alerts.
 const (
-	severityLabel = "severity"
+	severityLabel = query.SeverityLabel
 	backendLabel  = query.BackendLabel
 )
 

@@ -203,13 +203,14 @@ func (q queries) endings() *timeseries.PanelBuilder {
 // alertTimeline shows which alerts fired when.
 func (q queries) alertTimeline() *statetimeline.PanelBuilder {
 	firing := query.By("max", []string{labels.AlertName, severityLabel}, q.alerting())
+	short := query.Call("label_replace", firing, query.Text(endLabel), query.Text("$1"), query.Text(labels.AlertName), query.Text(panel.AlertPrefix+"(.+)"))
 	return timelinePanel(about{
 		id: panel.AlertTimeline, title: "Alerts over time",
 		description: "When each alert of this lock, and of the replicas of its job, fired. The list comes from the series ALERTS of this data " +
 			"source. If the rules are evaluated elsewhere, it stays empty.",
 		unit: units.Short, noValue: "no alert fired, or the rules are evaluated elsewhere", width: 24, height: 5,
 		steps:   []dashboard.Threshold{base(orange)},
-		targets: []target{{expr: firing, legend: "{{" + labels.AlertName + "}} {{" + severityLabel + "}}"}},
+		targets: []target{{expr: short, legend: "{{" + endLabel + "}} {{" + severityLabel + "}}"}},
 	}).
 		Mappings([]dashboard.ValueMapping{words(says{1, "fires", orange})}).
 		WithOverride(dashboard.MatcherConfig{Id: "byRegexp", Options: ".* critical"}, []dashboard.DynamicConfigValue{

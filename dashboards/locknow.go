@@ -81,7 +81,7 @@ func (q queries) lastAcquired() *stat.PanelBuilder {
 		id: panel.LastAcquired, title: "Last acquired",
 		description: "Time since the lock was last won. For a lock taken for single runs this should stay below the declared interval. " +
 			"For a held lock it is the time since the leader was elected.",
-		unit: units.Seconds, noValue: "never since the replicas started", width: 4, height: 4,
+		unit: units.Seconds, noValue: "not reported by the replicas scraped", width: 4, height: 4,
 		steps:   plain(),
 		targets: []target{{expr: q.sinceAcquired(), legend: "ago"}},
 	}).

@@ -78,9 +78,18 @@ func TestTheTableSaysWhatIsWrongWithEachLock(t *testing.T) {
 		"an alert that fires":                    {lock{mode: "run", active: [2]string{off, off}, more: alert("JobOverdue", "firing")}, condition.JobOverdue},
 		"an alert that is pending":               {lock{mode: "run", active: [2]string{off, off}, more: alert("JobOverdue", "pending")}, condition.Idle},
 		"an alert of another kind":               {lock{mode: "run", active: [2]string{off, off}, more: map[string]string{`ALERTS|,alertname="Other",alertstate="firing"`: on}}, condition.Idle},
-		"an alert and what is worse":             {lock{mode: "run", active: [2]string{off, off}, more: merged(alert("JobOverdue", "firing"), alert("SplitBrain", "firing"))}, condition.SplitBrain},
-		"an alert and a fact that is worse":      {lock{mode: "run", active: [2]string{off, off}, more: merged(alert("NoStandby", "firing"), map[string]string{"leader_running": on})}, condition.UnprotectedNow},
-		"a leader that a second server sees":     {lock{mode: "hold", active: [2]string{on, off}, more: map[string]string{`leader_active|,replica="b"`: on}}, condition.Led},
+		"a warning of an alert that pages too":   {lock{mode: "hold", active: [2]string{off, off}, more: alert("NoLeader", "firing")}, condition.NoVisibleLeader},
+		"a warning of backend errors":            {lock{mode: "hold", active: [2]string{on, off}, more: alert("BackendErrors", "firing")}, condition.SomeBackendErrors},
+		"a page, and the warning of its alert":   {lock{mode: "hold", active: [2]string{off, off}, more: merged(alert("NoLeader", "firing"), paging("NoLeader"))}, condition.NoLeader},
+		"a page of backend errors":               {lock{mode: "hold", active: [2]string{on, off}, more: paging("BackendErrors")}, condition.BackendErrors},
+		"a leader not scraped whose alert warns": {lock{mode: "hold", active: [2]string{"1x35 stale", off}, more: merged(alert("NoLeader", "firing"), map[string]string{"up": "1x35 0x5"})}, condition.NotSeen},
+		"an alert whose severity has other words": {lock{mode: "hold", active: [2]string{off, off}, more: map[string]string{
+			`ALERTS|,alertname="LeaderElectionNoLeader",alertstate="firing",severity="P1"`: on}}, condition.NoLeader},
+		"an alert without a severity": {lock{mode: "hold", active: [2]string{off, off}, more: map[string]string{
+			`ALERTS|,alertname="LeaderElectionNoLeader",alertstate="firing"`: on}}, condition.NoLeader},
+		"an alert and what is worse":         {lock{mode: "run", active: [2]string{off, off}, more: merged(alert("JobOverdue", "firing"), alert("SplitBrain", "firing"))}, condition.SplitBrain},
+		"an alert and a fact that is worse":  {lock{mode: "run", active: [2]string{off, off}, more: merged(alert("NoStandby", "firing"), map[string]string{"leader_running": on})}, condition.UnprotectedNow},
+		"a leader that a second server sees": {lock{mode: "hold", active: [2]string{on, off}, more: map[string]string{`leader_active|,replica="b"`: on}}, condition.Led},
 	}
 	expr := allChosen(decoded(t, overview(t)).panel(panel.Locks).expr("State"))
 	for name, c := range cases {
@@ -168,6 +177,10 @@ func TestEachLockIsThereOnce(t *testing.T) {
 
 func usage(all, small string) map[string]string {
 	return map[string]string{"leader_lease_usage_ratio_count": all, `leader_lease_usage_ratio_bucket|,le="0.8"`: small}
+}
+
+func paging(name string) map[string]string {
+	return map[string]string{fmt.Sprintf(`ALERTS|,alertname="LeaderElection%s",alertstate="firing",severity="critical"`, name): on}
 }
 
 func alert(name, state string) map[string]string {

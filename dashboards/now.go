@@ -30,32 +30,32 @@ func (q queries) now() row {
 }
 
 func (q queries) withoutLeader() *stat.PanelBuilder {
-	return q.firingOrNow(about{
+	return q.pagingOrNow(about{
 		title: "Without a leader",
 		description: "Locks that replicas campaign for and that no replica holds now. Orange: a failover takes a few seconds, and a " +
-			"lock that another job leads needs no leader here. Red: the alert fires. Check the backend errors and the attempts that " +
+			"lock that another job leads needs no leader here. Red: the alert pages. Check the backend errors and the attempts that " +
 			"wait.",
 		unit: units.Short, noValue: "no held lock", width: 4, height: 4,
 	}, condition.NoLeader, q.facts.Leaderless(), q.facts.Mode(catalog.ModeHold))
 }
 
 func (q queries) tooManyLeaders() *stat.PanelBuilder {
-	return q.firingOrNow(about{
+	return q.pagingOrNow(about{
 		title: "Too many leaders",
 		description: "Locks that more replicas hold now than the elector allows. Orange: a handover may show two leaders for one scrape. Red: " +
-			"the alert fires, and two replicas do the same work. Labels that several locks share are left out.",
+			"the alert pages, and two replicas do the same work. Labels that several locks share are left out.",
 		unit: units.Short, noValue: "no data", width: 4, height: 4,
 	}, condition.SplitBrain, q.facts.Crowded(), q.facts.Active())
 }
 
-// firingOrNow is the condition's tile: it counts the locks whose alert fires, and those
+// pagingOrNow is the condition's tile: it counts the locks whose alert pages, and those
 // others that are in such a state now, of all.
-func (q queries) firingOrNow(a about, c *condition.Condition, now, all query.Expr) *stat.PanelBuilder {
-	firing := q.locks.By("group", q.facts.Firing(c))
+func (q queries) pagingOrNow(a about, c *condition.Condition, now, all query.Expr) *stat.PanelBuilder {
+	paging := q.locks.By("group", q.facts.Paging(c))
 	a.id, a.steps = uint32(c.Tile), []dashboard.Threshold{base(green), from(1, orange)}
 	a.targets = []target{
-		{ref: "Firing", expr: countAll(firing), legend: "alert fires"},
-		{ref: "Now", expr: countOf(query.Op(now, "unless", firing), all), legend: "now"},
+		{ref: "Firing", expr: countAll(paging), legend: "alert pages"},
+		{ref: "Now", expr: countOf(query.Op(now, "unless", paging), all), legend: "no page"},
 	}
 	return statPanel(a).Text(tileText()).OverrideByQuery("Firing", []dashboard.DynamicConfigValue{steps(base(green), from(1, red))})
 }

@@ -127,8 +127,8 @@ func troubledLocks() []lock {
 	gone.more["leader_work_after_loss_seconds_total"] = "0x38 4x2"
 	gone.more["leader_running"] = on
 	gone.more[`ALERTS|,alertname="LeaderElectionSplitBrain",alertstate="firing",severity="critical"`] = on
-	gone.more[`ALERTS|,alertname="LeaderElectionNoLeader",alertstate="firing",severity="warning"`] = on
-	gone.more[`ALERTS_FOR_STATE|,alertname="LeaderElectionNoLeader",severity="warning"`] = "60x40"
+	gone.more[`ALERTS|,alertname="LeaderElectionNoLeader",alertstate="firing",severity="critical"`] = on
+	gone.more[`ALERTS_FOR_STATE|,alertname="LeaderElectionNoLeader",severity="critical"`] = "60x40"
 	return []lock{
 		led, free, late, gone,
 		{name: "two", mode: "hold", active: [2]string{on, on}},

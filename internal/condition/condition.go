@@ -11,6 +11,9 @@ type Condition struct {
 	// Alert is the name of the alert without [panel.AlertPrefix]. It is empty for
 	// conditions without an alert, which may be temporary.
 	Alert string
+	// Warns: the condition is that of the alert with the severity warning, of an alert
+	// that another condition has with a severity that pages.
+	Warns bool
 	// Text is the name of the state in dashboards.
 	Text string
 	// Pages: the alert pages by default, or has a severity that does.
@@ -29,12 +32,16 @@ type Condition struct {
 
 // Conditions that an alert reports.
 var (
-	NoLeader        = &Condition{Alert: "NoLeader", Text: "no leader", Pages: true, Panel: panel.HolderTimeline, Tile: panel.Leaderless}
-	SplitBrain      = &Condition{Alert: "SplitBrain", Text: "too many leaders", Pages: true, Panel: panel.HolderTimeline, Tile: panel.Crowded}
-	WorkAfterLoss   = &Condition{Alert: "WorkAfterLoss", Text: "works without lock", Pages: true, Panel: panel.WorkAfterLoss, Tile: panel.Unprotected}
-	TokenRegressed  = &Condition{Alert: "TokenRegressed", Text: "token went back", Pages: true, Panel: panel.FencingToken}
-	LeaseExceeded   = &Condition{Alert: "LeaseExceeded", Text: "past its lease", Pages: true, Panel: panel.Overruns, Tile: panel.NearLease}
-	BackendErrors   = &Condition{Alert: "BackendErrors", Text: "backend errors", Pages: true, Panel: panel.BackendErrors, Tile: panel.BackendTrouble}
+	NoLeader       = &Condition{Alert: "NoLeader", Text: "no leader", Pages: true, Panel: panel.HolderTimeline, Tile: panel.Leaderless}
+	SplitBrain     = &Condition{Alert: "SplitBrain", Text: "too many leaders", Pages: true, Panel: panel.HolderTimeline, Tile: panel.Crowded}
+	WorkAfterLoss  = &Condition{Alert: "WorkAfterLoss", Text: "works without lock", Pages: true, Panel: panel.WorkAfterLoss, Tile: panel.Unprotected}
+	TokenRegressed = &Condition{Alert: "TokenRegressed", Text: "token went back", Pages: true, Panel: panel.FencingToken}
+	LeaseExceeded  = &Condition{Alert: "LeaseExceeded", Text: "past its lease", Pages: true, Panel: panel.Overruns, Tile: panel.NearLease}
+	BackendErrors  = &Condition{Alert: "BackendErrors", Text: "backend errors", Pages: true, Panel: panel.BackendErrors, Tile: panel.BackendTrouble}
+	// The warnings of two alerts that page too say less than the pages do.
+	NoVisibleLeader   = &Condition{Alert: "NoLeader", Warns: true, Text: "no visible leader", Panel: panel.HolderTimeline}
+	SomeBackendErrors = &Condition{Alert: "BackendErrors", Warns: true, Text: "some backend errors", Panel: panel.BackendErrors}
+
 	LockVanished    = &Condition{Alert: "LockVanished", Text: "vanished", Panel: panel.Scraped}
 	JobOverdue      = &Condition{Alert: "JobOverdue", Text: "overdue", Panel: panel.Cadence}
 	TaskFailing     = &Condition{Alert: "TaskFailing", Text: "work fails", Panel: panel.Failures}
@@ -80,8 +87,8 @@ var (
 // states are the states of a lock; later ones are worse.
 var states = []*Condition{
 	Idle, Running, Led,
-	ManyNow, NoLeaderNow, NoStandby, LowHeadroom, NotSeen, NearLease, Flapping, RenewalFailures, AttemptStuck, UnprotectedNow,
-	NoAcquisition, TaskFailing, JobOverdue, LockVanished, StaleWrite, Overlap,
+	ManyNow, NoLeaderNow, NoStandby, LowHeadroom, NearLease, Flapping, RenewalFailures, AttemptStuck, UnprotectedNow,
+	NoAcquisition, TaskFailing, JobOverdue, LockVanished, StaleWrite, Overlap, SomeBackendErrors, NoVisibleLeader, NotSeen,
 	BackendErrors, LeaseExceeded, TokenRegressed, WorkAfterLoss, Impostor, SplitBrain, Vacant, NoLeader,
 }
 

@@ -2,6 +2,7 @@ package query
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/prometheus/prometheus/model/labels"
 
@@ -304,38 +305,56 @@ func (f Facts) Families() Expr {
 
 // Reported is the state of each lock whose alert fires, for each alert. The alerts are
 // selected once and joined with a table of short names and numbers: one selector per
-// alert would make the query too long for a URL.
+// alert would make the query too long for a URL. The warning of an alert that pages
+// too has a row of its own.
 func (f Facts) Reported() Expr {
 	var table Expr
+	var warn []string
 	for _, c := range condition.States() {
 		if c.Alert == "" {
 			continue
 		}
-		row := Call("label_replace", Call("vector", Number(float64(c.State()))), Text(shortName), Text(c.Alert), Text(""), Text(""))
+		name := c.Alert
+		if c.Warns {
+			warn = append(warn, c.Alert)
+			name = warning + c.Alert
+		}
+		row := Call("label_replace", Call("vector", Number(float64(c.State()))), Text(shortName), Text(name), Text(""), Text(""))
 		if table != "" {
 			row = Op(table, "or", row)
 		}
 		table = row
 	}
-	named := Call("label_replace", f.Reporting(), Text(shortName), Text("$1"), Text(labels.AlertName), Text(panel.AlertPrefix+"(.+)"))
+	joined := Call("label_join", f.Reporting(), Text(shortName), Text(""), Text(SeverityLabel), Text(labels.AlertName))
+	// The first alternative that matches wins.
+	short := "(" + warning + ")" + panel.AlertPrefix + "(" + strings.Join(warn, "|") + ")|.*" + panel.AlertPrefix + "(.+)"
+	named := Call("label_replace", joined, Text(shortName), Text("$1$2$3"), Text(shortName), Text(short))
 	return Op(named, "* on ("+shortName+") group_left ()", table)
 }
 
-// shortName is the name of an alert without the common prefix.
-const shortName = "name"
+// shortName is the name of an alert without the common prefix. Before the name of
+// an alert that pages too stands its severity, if that is a warning.
+const (
+	shortName = "name"
+	warning   = "warning"
+)
+
+// SeverityLabel is the label with the severity of an alert. Alerts with another
+// label, or with other words for a warning, read as the page does.
+const SeverityLabel = "severity"
 
 // Reporting selects all alerts that fire.
 func (f Facts) Reporting() Expr {
 	return f.firing(Matches(labels.AlertName, panel.AlertPrefix+".+"))
 }
 
-// Firing selects the alerts of a condition that fire.
-func (f Facts) Firing(c *condition.Condition) Expr {
-	return f.firing(Equal(labels.AlertName, panel.AlertPrefix+c.Alert))
+// Paging selects the alerts of a condition that fire, other than as a warning.
+func (f Facts) Paging(c *condition.Condition) Expr {
+	return f.firing(Equal(labels.AlertName, panel.AlertPrefix+c.Alert), Unequal(SeverityLabel, warning))
 }
 
-func (f Facts) firing(name Matcher) Expr {
-	return Selector("ALERTS", append([]Matcher{name, Equal("alertstate", "firing")}, f.AlertMatchers...)...)
+func (f Facts) firing(matchers ...Matcher) Expr {
+	return Selector("ALERTS", slices.Concat(matchers, []Matcher{Equal("alertstate", "firing")}, f.AlertMatchers)...)
 }
 
 // now is the state that the series of the replicas show, where that is cheap: or
