@@ -47,6 +47,9 @@ func TestConfigMapsAndOperatorCarryTheDashboards(t *testing.T) {
 		if got := m.Data.(map[string]any)["leaders-"+b.Name+".json"]; got != string(b.Data) {
 			t.Errorf("ConfigMap %s has another dashboard", b.Name)
 		}
+		if got := g.Spec.(map[string]any)["instanceSelector"]; !cmp.Equal(got, map[string]any{"matchLabels": map[string]any{"dashboards": "grafana"}}) {
+			t.Errorf("GrafanaDashboard %s selects %v", b.Name, got)
+		}
 		if got := g.Spec.(map[string]any)["json"]; got != string(b.Data) {
 			t.Errorf("GrafanaDashboard %s has another dashboard", b.Name)
 		}

@@ -144,7 +144,7 @@ func (q queries) fencingToken() *timeseries.PanelBuilder {
 		description: "The token of the last term of each replica. Tokens only grow: the leader has the highest one, and storage that checks " +
 			"tokens refuses the others. A red point marks a token that went back: the backend lost its state, and storage that checks tokens will " +
 			"refuse the new leader. Some backends have no token. The dashed line is the highest token that stores have seen: they refuse replicas below it.",
-		unit: units.NoUnit, noValue: "this elector has no token", width: 12, height: 8,
+		unit: units.NoUnit, noValue: "this elector has no token", width: 8, height: 8,
 		steps: plain(),
 		targets: []target{
 			{ref: "Token", expr: token, legend: q.replicaLegend()},

@@ -115,7 +115,7 @@ func (q queries) renewalDuration() *timeseries.PanelBuilder {
 		id: panel.RenewalDuration, title: "Time that renewals took",
 		description: "Average duration of a renewal. A renewal that takes longer than the lease has left loses the lock: check " +
 			"the backend, and pauses of the process." + q.whyNoQuantile(),
-		unit: units.Seconds, noValue: "no elector reports the duration of renewals", width: 12, height: 8,
+		unit: units.Seconds, noValue: "no elector reports the duration of renewals", width: 8, height: 8,
 		steps:   plain(),
 		targets: q.durations(catalog.RenewalDuration),
 	}).

@@ -58,7 +58,7 @@ func (q queries) lockLeadership() row {
 		q.alertTimeline(),
 		q.scraped(),
 		q.transitions().Span(8),
-		q.fencingToken().Span(8),
+		q.fencingToken(),
 		q.fencingChecks(),
 		q.failover(),
 	}}
@@ -79,7 +79,7 @@ func (q queries) lockLease() row {
 		q.leaseUsage(),
 		q.leaseOverruns().Span(8),
 		q.renewals().Span(8),
-		q.renewalDuration().Span(8),
+		q.renewalDuration(),
 	}}
 }
 
@@ -87,7 +87,7 @@ func (q queries) lockWork() row {
 	return row{"Work under the lock", []cog.Builder[dashboard.Panel]{
 		q.execution().Span(12),
 		q.cadence(),
-		q.working().Span(8),
+		q.working(),
 		q.failures(),
 		q.workAfterLoss(),
 	}}

@@ -94,7 +94,7 @@ func (q queries) working() *timeseries.PanelBuilder {
 		id: panel.Working, title: "Holding the lock and doing the work",
 		description: "Replicas that hold the lock, and replicas that work under it. If more work than hold, work continues without " +
 			"protection after its lock is lost. If more hold than work, the lock guards no work; that is normal for some locks.",
-		unit: units.Short, noValue: "no data", width: 12, height: 8,
+		unit: units.Short, noValue: "no data", width: 8, height: 8,
 		steps: plain(),
 		targets: []target{
 			{ref: "Holding", expr: q.facts.Claims(), legend: "holding " + q.legend},
