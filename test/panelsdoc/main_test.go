@@ -84,7 +84,7 @@ func TestAPanelSaysWhatIsGoodAndWhatIsTrouble(t *testing.T) {
 	book := func(name string) string { return "[" + name + "](../alerts/runbooks/LeaderElection" + name + ".md)" }
 	for panel, want := range map[string][]string{
 		// Limits of all series, and those of one of its queries.
-		"overview: Without a leader": {"Green: below 1", "Orange: from 1", "Red: `alert fires` from 1", book("NoLeader")},
+		"overview: Without a leader": {"Green: below 1", "Orange: from 1", "Red: `alert pages` from 1", book("NoLeader")},
 		"overview: Lease left":       {"Green: from 20 %", "Orange: 0 % to 20 %", "Red: below 0 %", book("LowHeadroom")},
 		"lock: Lease left now":       {"Green: from 20 %", "Orange: 0 % to 20 %", "Red: below 0 %, `time` below 0 s"},
 		// A list is empty when nothing is wrong.
