@@ -317,7 +317,7 @@ func (f Facts) Reported() Expr {
 		name := c.Alert
 		if c.Warns {
 			warn = append(warn, c.Alert)
-			name = warning + c.Alert
+			name = warning[:1] + c.Alert
 		}
 		row := Call("label_replace", Call("vector", Number(float64(c.State()))), Text(shortName), Text(name), Text(""), Text(""))
 		if table != "" {
@@ -327,15 +327,15 @@ func (f Facts) Reported() Expr {
 	}
 	joined := Call("label_join", f.Reporting(), Text(shortName), Text(""), Text(SeverityLabel), Text(labels.AlertName))
 	// The first alternative that matches wins.
-	short := "(" + warning + ")" + panel.AlertPrefix + "(" + strings.Join(warn, "|") + ")|.*" + panel.AlertPrefix + "(.+)"
+	short := "(" + warning[:1] + ")" + warning[1:] + panel.AlertPrefix + "(" + strings.Join(warn, "|") + ")|.*" + panel.AlertPrefix + "(.+)"
 	named := Call("label_replace", joined, Text(shortName), Text("$1$2$3"), Text(shortName), Text(short))
 	return Op(named, "* on ("+shortName+") group_left ()", table)
 }
 
 // shortName is the name of an alert without the common prefix. Before the name of
-// an alert that pages too stands its severity, if that is a warning.
+// an alert that pages too stands a letter, if the severity is a warning.
 const (
-	shortName = "name"
+	shortName = "n"
 	warning   = "warning"
 )
 
@@ -358,7 +358,8 @@ func (f Facts) firing(matchers ...Matcher) Expr {
 }
 
 // now is the state that the series of the replicas show, where that is cheap: or
-// prefers its left side. States that need a window come from the alerts.
+// prefers its left side, so that what is active and not led runs. States that need
+// a window come from the alerts.
 func (f Facts) now() Expr {
 	e := mark(condition.UnprotectedNow, f.By("max", f.Unprotected()))
 	for _, s := range []Expr{
@@ -366,7 +367,7 @@ func (f Facts) now() Expr {
 		mark(condition.NoLeaderNow, f.Leaderless()),
 		mark(condition.ManyNow, f.Crowded()),
 		mark(condition.Led, Op(f.ActiveIn(catalog.ModeHold), ">", Number(0))),
-		mark(condition.Running, Op(f.ActiveIn(catalog.ModeRun), ">", Number(0))),
+		mark(condition.Running, Op(f.Active(), ">", Number(0))),
 		mark(condition.Idle, f.Active()),
 	} {
 		e = Op(e, "or", s)
