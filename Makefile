@@ -62,6 +62,11 @@ query-cost: ## Write docs/query-cost.md: panels on a real Prometheus, rules in i
 soak: ## Write docs/truth.md: leader_active on real servers under random faults, against a referee (two minutes for each elector; options in SOAK)
 	cd test && go run ./soak -out soak/results $(SOAK)
 	cd test && go run ./soak -out soak/results -page ../docs/truth.md
+	cd test && go run ./electorsdoc results ../docs/electors.md ../README.md
+
+soak-check: ## The same with all electors at once, and with faults in the product, which must be found (about five minutes)
+	cd test && go run ./soak -parallel 6 -repeat 2
+	cd test && go run ./soak -seeded -parallel 3
 
 alert-quality: ## Write docs/alert-quality.md: services simulated for weeks, the rules judged by what was true (half an hour)
 	cd test && go run ./alertquality -published -out ../docs/alert-quality.md
@@ -79,4 +84,4 @@ rule-mutation: ## Change each rule in one place after another; scenarios must no
 screenshots: ## Draw docs/images from the demo's data (about four minutes; needs prometheus and DRAW)
 	./scripts/screenshots
 
-.PHONY: help demo generate test prose soak compat integration integration-prometheus integration-backends integration-examples lint bench query-cost alert-quality alert-quality-check mutation rule-mutation screenshots
+.PHONY: help demo generate test prose soak soak-check compat integration integration-prometheus integration-backends integration-examples lint bench query-cost alert-quality alert-quality-check mutation rule-mutation screenshots

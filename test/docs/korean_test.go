@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	generatedPart = regexp.MustCompile(`(?s)<!-- (?:libraries:|electors:|From the alerts').*?<!-- (?:/libraries|/electors|End\.) -->\n`)
+	generatedPart = regexp.MustCompile(`(?s)<!-- (?:libraries:|electors:|accuracy:|From the alerts').*?<!-- (?:/libraries|/electors|/accuracy|End\.) -->\n`)
 	block         = regexp.MustCompile("(?s)(?:<!-- from \\S+ -->\n)?```[a-z]*\n.*?```\n")
 	heading       = regexp.MustCompile(`(?m)^#+ `)
 	inlineCode    = regexp.MustCompile("`[^`\n]+`")

@@ -77,11 +77,9 @@ func (p puts) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return resp, err
 	}
-	switch {
-	case req.Method == http.MethodPut && resp.StatusCode == http.StatusOK:
+	// A leader whose Lease was deleted renews it by making it again.
+	if req.Method == http.MethodPut && resp.StatusCode == http.StatusOK || req.Method == http.MethodPost && resp.StatusCode == http.StatusCreated {
 		p.replica.renewed(asked)
-	case req.Method == http.MethodPost && resp.StatusCode == http.StatusCreated:
-		p.replica.answered(asked)
 	}
 	return resp, err
 }

@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"os"
+	"strings"
 	"testing"
+	"time"
 )
 
 func TestPageAndReadmeAreWhatTheResultsSay(t *testing.T) {
-	rows, err := read("../results")
+	found, err := readAll("../results")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -16,14 +18,14 @@ func TestPageAndReadmeAreWhatTheResultsSay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := rewrite(have, rows)
+		want, err := rewrite(have, found)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(have, want) {
 			t.Errorf("%s is out of date: make generate", file)
 		}
-		if !bytes.Contains(have, []byte(rows[0].Elector)) {
+		if !bytes.Contains(have, []byte(found.rows[0].Elector)) {
 			t.Errorf("%s has no table", file)
 		}
 	}
@@ -31,19 +33,24 @@ func TestPageAndReadmeAreWhatTheResultsSay(t *testing.T) {
 
 func TestOnlyTheMarkedPlaceIsRewritten(t *testing.T) {
 	rows := []row{{Elector: "new", Module: "instrument/new", Server: "server", Version: "1"}}
-	got, err := rewrite([]byte("before\n"+begin+"| old |\n"+end+"after\n"), rows)
+	found := results{rows, []soaked{{Title: "new"}}}
+	got, err := rewrite([]byte("before\n"+begin+"| old |\n"+end+"after\n"+beginAccuracy+"old\n"+endAccuracy+"last\n"), found)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "before\n" + begin + string(table(rows)) + end + "after\n"; string(got) != want {
+	if want := "before\n" + begin + string(table(rows)) + end + "after\n" + beginAccuracy + string(worst(found.soaked)) + endAccuracy + "last\n"; string(got) != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	again, err := rewrite(got, rows)
+	again, err := rewrite(got, found)
 	if err != nil || !bytes.Equal(again, got) {
 		t.Errorf("a second time it is %s, %v", again, err)
 	}
-	if _, err := rewrite([]byte(begin+"| old |\n"), rows); err == nil {
-		t.Error("a place without an end was rewritten")
+	for name, text := range map[string]string{
+		"the table": begin + "| old |\n", "the worst figures": begin + "| old |\n" + end + beginAccuracy + "old\n",
+	} {
+		if _, err := rewrite([]byte(text), found); err == nil {
+			t.Errorf("a place for %s without an end was rewritten", name)
+		}
 	}
 }
 
@@ -73,5 +80,33 @@ func TestALibraryThatHidesItsRenewalsSaysSo(t *testing.T) {
 				t.Errorf("hidden %q, want %q", got, c.hidden)
 			}
 		})
+	}
+}
+
+func TestTheWorstFiguresAreShown(t *testing.T) {
+	const s = time.Second
+	led := func(title string, led time.Duration, active, naive gauge) (r soaked) {
+		r.Title, r.Total.Led, r.Total.Active, r.Total.Naive = title, led, active, naive
+		return r
+	}
+	all := []soaked{
+		led("right", 100*s, gauge{}, gauge{}),
+		led("long", 200*s, gauge{FalseLeader: 2 * s, LongestLeader: 2 * s}, gauge{FalseLeader: 3 * s}),
+		led("often", 100*s, gauge{FalseLeader: 3 * s, LongestLeader: s, KnownAbsence: 50 * time.Millisecond, FalseAbsence: s}, gauge{FalseLeader: 4 * s}),
+		led("absent", 100*s, gauge{FalseAbsence: 20 * s}, gauge{}),
+		led("never led", 0, gauge{}, gauge{}),
+	}
+	const want = "- The worst that was measured [with a fault every few seconds](docs/truth.md): `leader_active` was 1 without the lock for 2.0 s at a stretch (long) " +
+		"and for 3.00 % of the leadership in all (often; a gauge set by the callbacks: 4.00 %). It was 0 in spite of the lock for 20.0 % (absent), since no answer said that the lock was still held; where one did, for at most 0.05 %.\n"
+	if got := string(worst(all)); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestWhatElectorsAllowIsThatOfTheSoak(t *testing.T) {
+	var b bytes.Buffer
+	allows(&b, []soaked{{Title: "elector", Length: 20 * time.Minute, Terms: 90, Overlap: 12 * time.Second, LongestOverlap: 1500 * time.Millisecond}})
+	if want := "\n| elector | 1.50 s | 12.00 s | 20 min | 90 |\n"; !strings.HasSuffix(b.String(), want) {
+		t.Errorf("no %q at the end of %s", want, b.String())
 	}
 }

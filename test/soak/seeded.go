@@ -41,7 +41,7 @@ var seededFaults = []seeded{
 	{
 		what: "a renewal is counted twice", file: "instrument/internal/lock/change.go",
 		good: "counts.renewals[r.Result]++", bad: "counts.renewals[r.Result] += 2",
-		electors: []string{"etcd"}, only: "gracefully", finds: "leader_renewals_total that succeeded is",
+		electors: []string{"etcd", "redis"}, only: "gracefully", finds: "leader_renewals_total that succeeded is",
 	},
 	{
 		what: "the lease end is taken from after the answer, where the adapter renews", file: "instrument/redislocklead/holding.go",
@@ -56,7 +56,7 @@ var seededFaults = []seeded{
 	{
 		what: "a loss that the elector reports is missed", file: "instrument/term.go",
 		good: "ended := t.e.lock.Lost(&t.state, now, how)", bad: "ended := false && t.e.lock.Lost(&t.state, now, how)",
-		electors: []string{"postgres", "nats", "zookeeper", "kubernetes"}, only: "deleted", finds: "at a stretch without the lock",
+		electors: []string{"postgres", "nats", "zookeeper"}, only: "deleted", finds: "at a stretch without the lock",
 	},
 }
 

@@ -50,7 +50,7 @@ func TestASeededFaultThatDoesNotFitIsAnError(t *testing.T) {
 	}
 }
 
-func TestEveryElectorFindsALossThatIsMissed(t *testing.T) {
+func TestEveryLockFindsALossThatIsMissed(t *testing.T) {
 	found := map[string]bool{}
 	for _, s := range seededFaults {
 		for _, e := range s.electors {
@@ -58,7 +58,9 @@ func TestEveryElectorFindsALossThatIsMissed(t *testing.T) {
 		}
 	}
 	for _, b := range backends {
-		if !found[b.name] {
+		// The leader of a campaign makes a deleted Lease again, and keeps it; without
+		// answers its term is over with the lease, whatever it is told.
+		if !found[b.name] && b.campaign == nil {
 			t.Errorf("no seeded fault makes %s miss a loss", b.name)
 		}
 	}
