@@ -10,15 +10,19 @@ import (
 	"github.com/leaderscope/leaderscope/internal/scenario"
 )
 
-// PromtoolTests returns the scenarios as unit tests of promtool for the rules
-// that [YAML] makes of the same configuration, found at a path relative to the
+// PromtoolTests returns the scenarios of the source as unit tests of promtool for
+// the rules that [YAML] makes of the same configuration, found at a path relative to the
 // tests. What each scenario must cause is worked out for the configuration; for
 // the default one it is what the scenarios demand. The tests look where
 // Prometheus 2 and 3 agree, so they hold for the promtool of both. The error is
 // that of [Config.Validate], or says that no series could be made to match the
 // selector.
 func PromtoolTests(c Config, rulesFile string) ([]byte, error) {
-	return unitTests(unittest.Promtool, c, rulesFile, scenario.Everywhere(scenario.All()))
+	table := scenario.All()
+	if c.Source.Foreign() {
+		table = scenario.Foreign(string(c.Source))
+	}
+	return unitTests(unittest.Promtool, c, rulesFile, scenario.Everywhere(table))
 }
 
 // VMAlertTests are the tests of [PromtoolTests] for vmalert-tool unittest of

@@ -18,7 +18,7 @@ type format struct {
 	files func(config) ([]output.File, error)
 	// onRequest: the format is written only if --format names it.
 	onRequest bool
-	// anySource: the format contains only rules, so it supports foreign sources.
+	// anySource: the format contains only rules, or what belongs to rules, so it supports foreign sources.
 	anySource bool
 }
 
@@ -31,8 +31,8 @@ var formats = []format{
 	{name: "grafana-operator", about: "the dashboards as objects of the Grafana Operator", files: grafanaOperator},
 	{name: "grafana-alerting", about: "the rules as provisioning file for Grafana-managed alerting", files: grafanaAlerting, anySource: true},
 	{name: "mimir", about: "the rules as a namespace of the ruler of Mimir or Cortex", files: mimir, anySource: true},
-	{name: "alertmanager", about: "inhibition rules and an example route for Alertmanager", files: alertmanager},
-	{name: "promtool", about: "unit tests of the rules, for promtool test rules", files: promtool, onRequest: true},
+	{name: "alertmanager", about: "inhibition rules and an example route for Alertmanager", files: alertmanager, anySource: true},
+	{name: "promtool", about: "unit tests of the rules, for promtool test rules", files: promtool, onRequest: true, anySource: true},
 	{name: "vmalert-tool", about: "the same for vmalert-tool unittest of VictoriaMetrics", files: vmalertTool, onRequest: true},
 	{name: "mixin", about: "rules and dashboards as a jsonnet mixin with configurable names, labels and thresholds", files: mixin, onRequest: true},
 	{name: "manifest", about: "the dashboards as resources of Grafana 12 and later (dashboard.grafana.app)", files: manifests, onRequest: true},
