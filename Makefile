@@ -13,7 +13,8 @@ help: ## List the targets
 
 demo: ## Three replicas on an embedded etcd, faults injected, alerts seen firing (about 3 minutes)
 	@echo "building the demo (etcd, Prometheus and leader-observer from source: a few minutes the first time, seconds later)"
-	@cd examples/quickstart && go build -o ../../bin/quickstart .
+	@cd examples/quickstart && go build -v -o ../../bin/quickstart . 2>&1 | { n=0; while read -r line; do \
+		case $$line in *[[:space:]:#]*) echo "$$line" ;; *) n=$$((n + 1)); [ $$((n % 100)) != 0 ] || echo "  $$n packages built" ;; esac; done; }
 	@./bin/quickstart $(DEMO)
 
 generate: ## Write dashboards, rules, docs/metrics.md and docs/panels.md from the catalogue

@@ -52,7 +52,7 @@ func readSoak(results string) ([]soaked, error) {
 	return all, nil
 }
 
-// allows is what electors let happen, whatever a metric says.
+// allows is what electors let happen, in spite of any metric.
 func allows(b *bytes.Buffer, all []soaked) {
 	b.WriteString("\n## What an elector allows\n\nHow long two processes worked at once in the runs of [truth](truth.md), by their own logs. " +
 		"Work takes 0.1 s to stop, and a suspended process counts as at work. An elector that names one holder at a time does not prevent this: " +

@@ -63,7 +63,7 @@ func TestRealServersWatchTheDemo(t *testing.T) {
 // the replicas are left running.
 func wholeDemoFrom(t *testing.T, dir string) <-chan locks {
 	t.Helper()
-	demo := exec.Command(buildDemo(t), "-keep")
+	demo := exec.Command(buildDemo(t), "-keep", "-report", "")
 	demo.Env = append(os.Environ(), "TMPDIR="+dir)
 	out, err := demo.StdoutPipe()
 	if err != nil {

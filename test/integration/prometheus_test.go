@@ -76,7 +76,7 @@ var configLine = regexp.MustCompile(`--config\.file=(\S+)`)
 // running; it returns the Prometheus configuration that the demo printed.
 func keptDemo(t *testing.T) string {
 	t.Helper()
-	demo := exec.Command(buildDemo(t), "-keep", "-phases", "1")
+	demo := exec.Command(buildDemo(t), "-keep", "-phases", "1", "-report", "")
 	out, err := demo.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

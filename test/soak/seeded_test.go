@@ -59,7 +59,7 @@ func TestEveryLockFindsALossThatIsMissed(t *testing.T) {
 	}
 	for _, b := range backends {
 		// The leader of a campaign makes a deleted Lease again, and keeps it; without
-		// answers its term is over with the lease, whatever it is told.
+		// answers its term is over with the lease in any case.
 		if !found[b.name] && b.campaign == nil {
 			t.Errorf("no seeded fault makes %s miss a loss", b.name)
 		}
