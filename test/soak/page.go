@@ -37,6 +37,7 @@ func (p page) write() {
 	p.worst()
 	p.faults()
 	p.losses()
+	p.broken()
 	p.numbers()
 	p.electors()
 	p.harness()
@@ -186,6 +187,21 @@ How long ` + "`leader_active`" + ` said 1 after the record was seen to be gone, 
 	}
 	p.say("\nA leader that was suspended and woke up when the lock was not its own any more, %d times: at the first reading `leader_active` was 1 in %d, the naive gauge in %d, the one set after Lock in %d.\n",
 		woke.Deposed, woke.Active, woke.Naive, woke.AfterLock)
+}
+
+// broken are the findings for which the runs failed, unexplained.
+func (p page) broken() {
+	p.say("## What these runs found\n\nMore than the limits of the soak allow, which makes a run fail. A fault that hits a holder under another fault adds to the times above.\n")
+	for _, r := range p.byFalseLeader() {
+		b, err := find(r.Elector)
+		if err != nil {
+			continue
+		}
+		for _, w := range r.wrong(b) {
+			p.say("- %s: %s", r.Title, w)
+		}
+	}
+	p.say("")
 }
 
 func (p page) numbers() {
