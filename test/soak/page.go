@@ -191,7 +191,7 @@ How long ` + "`leader_active`" + ` said 1 after the record was seen to be gone, 
 
 // broken are the findings for which the runs failed, unexplained.
 func (p page) broken() {
-	p.say("## What these runs found\n\nMore than the limits of the soak allow, which makes a run fail. A fault that hits a holder under another fault adds to the times above.\n")
+	p.say("## What these runs found\n\nMore than the limits of the soak allow, which makes a run fail.\n")
 	for _, r := range p.byFalseLeader() {
 		b, err := find(r.Elector)
 		if err != nil {
