@@ -63,7 +63,7 @@ var backends = []backend{
 		options: []instrument.ElectionOption{instrument.Backend("redis")},
 		connect: electors.RedisLock, referee: refereeRedis, remove: electors.DeleteOnRedis, givesUp: electors.Lease / 10,
 		blind: electors.Lease/3 + scrapes,
-		why:   "redislock has no way to hear that a key is gone: the holder learns of it at its next renewal, a third of the lease later at most if that is answered; if the server restarts before, at its lease end.",
+		why:   "redislock does not hear that a key is gone. The holder learns of it at its next renewal, a third of the lease later at most if that is answered. If the server restarts before, it learns of it at its lease end.",
 	},
 	{
 		name: "postgres", title: "PostgreSQL advisory lock", server: "postgres",

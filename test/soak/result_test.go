@@ -202,7 +202,7 @@ func TestWhatIsWrongWithARun(t *testing.T) {
 		"a false leader for two scrapes": {func(r *result) { r.Total.Active.LongestLeader = 200 * time.Millisecond }, nil},
 		"a false leader for longer": {
 			func(r *result) { r.Total.Active.LongestLeader = 300 * time.Millisecond },
-			[]string{"leader_active was 1 for 300ms at a stretch without the lock; at most 200ms is explained: the adapter watches the leader's key."},
+			[]string{"leader_active was 1 for 300ms at a stretch without the lock; at most 200ms is explained, since the adapter watches the leader's key."},
 		},
 		"an absence without a fault": {
 			func(r *result) {

@@ -26,7 +26,7 @@ const (
 func (r *result) wrong(b backend) (all []string) {
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if got := r.Total.Active.LongestLeader; got > b.blind {
-		add("leader_active was 1 for %v at a stretch without the lock; at most %v is explained: %s", round(got), b.blind, b.why)
+		add("leader_active was 1 for %v at a stretch without the lock; at most %v is explained, since %s", round(got), round(b.blind), b.why)
 	}
 	if absence := r.absence(); absence > mostAbsence {
 		add("leader_active was 0 for %.2f %% of the leadership although no fault kept answers away; at most %.1f %% is allowed", 100*absence, 100*mostAbsence)
