@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -59,6 +60,7 @@ func TestObserverScrapesTargetsAndEvaluatesTheGeneratedRules(t *testing.T) {
 	if diff := cmp.Diff(split, o.record()); diff != "" {
 		t.Errorf("fired: %s", diff)
 	}
+	wantEpisode(t, o)
 	o.forget()
 	if fired := o.record(); len(fired) != 0 {
 		t.Errorf("still on record: %v", fired)
@@ -68,6 +70,38 @@ func TestObserverScrapesTargetsAndEvaluatesTheGeneratedRules(t *testing.T) {
 	wantActive(t, o, map[string]float64{"two": 1})
 	if err := o.unhealthy(); err != nil {
 		t.Error(err)
+	}
+}
+
+// wantEpisode looks at what the report is made of.
+func wantEpisode(t *testing.T, o *observer) {
+	t.Helper()
+	var all []episode
+	eventually(t, "the end is on record", func() bool {
+		all = o.history()
+		return len(all) == 1 && !all[0].End.IsZero()
+	})
+	e := all[0]
+	if want := (alarm{prefix + "SplitBrain", "critical", "x"}); e.alarm != want || !e.End.After(e.Begin) {
+		t.Errorf("got %+v, want %v with an end after its begin", e, want)
+	}
+	if !strings.Contains(e.Summary, "x") || !strings.Contains(e.Description, "one") || !strings.Contains(e.Description, "two") {
+		t.Errorf("it says %q and %q, want lock and replicas in it", e.Summary, e.Description)
+	}
+	leads, err := o.spans(t.Context(), catalog.Active.Name()+" == 1", "leads", e.Begin.Add(-time.Minute), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range leads {
+		got = append(got, s.Lane)
+		if !s.End.After(s.Begin) {
+			t.Errorf("%+v has no length", s)
+		}
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"one", "two"}, got); diff != "" {
+		t.Errorf("leaders: %s", diff)
 	}
 }
 

@@ -19,7 +19,7 @@ func (d *demo) play(ctx context.Context, chosen map[int]bool) (bool, error) {
 	steps := plan(script(d.leader, d.job), chosen)
 	right := true
 	for i, s := range steps {
-		title := fmt.Sprintf("[%d/%d] Phase %d: %s", i+1, len(steps), s.number, s.title)
+		title := headOf(i, len(steps), s)
 		d.screen.say("%s", title)
 		d.setPhase(title)
 		if d.outside != nil {
@@ -36,6 +36,12 @@ func (d *demo) play(ctx context.Context, chosen map[int]bool) (bool, error) {
 		right = right && v.ok()
 	}
 	return right, d.observer.unhealthy()
+}
+
+// headOf is the line above a phase: its place among those that are played, and
+// its number.
+func headOf(i, of int, s step) string {
+	return fmt.Sprintf("[%d/%d] Phase %d: %s", i+1, of, s.number, s.title)
 }
 
 // perform runs one phase: the fault, the alerts, the cure, and until nothing

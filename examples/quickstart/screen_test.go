@@ -70,6 +70,59 @@ func TestLinesOfAPhaseFitIntoATerminal(t *testing.T) {
 	}
 }
 
+func TestHeadsOfPhasesFitIntoATerminal(t *testing.T) {
+	phases := script("", "")
+	for i, p := range phases {
+		if head := headOf(len(phases)-1, len(phases), step{i + 1, p}); len(head) > 80 {
+			t.Errorf("%q has %d columns", head, len(head))
+		}
+	}
+}
+
+func TestTheFrameFitsIntoATerminal(t *testing.T) {
+	v := someView
+	v.phase = headOf(11, 12, step{12, phase{title: strings.Repeat("x", 60)}})
+	v.store = "1234567 writes admitted, 1 late ones refused; the highest token is 123456"
+	v.pending = strings.Repeat("leader: NoLeader (critical) ", 9)
+	v.replicas = nil
+	for range 4 {
+		v.replicas = append(v.replicas, replicaView{"replica-1", "suspended", "down", "leads", "-12.1 s", "runs", "12.1 s"})
+	}
+	frame := cut(v.render(), 80)
+	lines := strings.Split(strings.TrimSuffix(frame, "\n"), "\n")
+	if len(lines) > 23 {
+		t.Errorf("%d lines: the line above it would not be seen", len(lines))
+	}
+	whole := strings.Split(strings.TrimSuffix(v.render(), "\n"), "\n")
+	for i, line := range lines {
+		if w := lipgloss.Width(line); w > 80 {
+			t.Errorf("%d columns: %q", w, line)
+		}
+		if table := i > 0 && i < 9; table && strings.TrimRight(line, " ") != whole[i] {
+			t.Errorf("the table is cut: %q", line)
+		}
+	}
+}
+
+func TestProgressOfABuildIsALineForEachHundredPackages(t *testing.T) {
+	var out bytes.Buffer
+	b := &builtPackages{screen: &screen{out: &out}}
+	for range 250 {
+		for _, part := range []string{"example.com/", "a/b\n"} {
+			if n, err := b.Write([]byte(part)); n != len(part) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+	}
+	b.Write([]byte("# example.com/c\nc.go:1:2: undefined: x\n"))
+	if got, want := out.String(), "    100 packages built\n    200 packages built\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := b.other.String(), "# example.com/c\nc.go:1:2: undefined: x\n"; got != want {
+		t.Errorf("the rest is %q, want %q", got, want)
+	}
+}
+
 var someView = view{
 	phase: "[1/8]", pending: "nothing", firing: strings.Repeat("leader: NoLeader (critical) ", 5),
 	replicas: []replicaView{{name: "replica-1", process: "running", scraped: "up", leads: "leads", headroom: "2.1 s"}},
