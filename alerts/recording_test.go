@@ -211,6 +211,11 @@ func TestWhatIsRecordedIsWhatTheReplicasSay(t *testing.T) {
 	recorded.Recorded = true
 	rules := recordingsOf(t, c)
 	step := time.Duration(c.ScrapeInterval)
+	type query struct{ direct, recorded string }
+	queries := map[string]query{}
+	for name, fact := range facts {
+		queries[name] = query{string(fact(direct)), string(fact(recorded))}
+	}
 	for _, s := range scenario.All() {
 		t.Run(s.Title(), func(t *testing.T) {
 			t.Parallel()
@@ -223,35 +228,41 @@ func TestWhatIsRecordedIsWhatTheReplicasSay(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for name, fact := range facts {
-				for at := time.Duration(0); at <= s.End; at += max(step, (s.End / 8).Truncate(step)) {
-					want, got := valuesAt(t, store, fact(direct), at), valuesAt(t, store, fact(recorded), at)
-					margin := 1e-9
-					if strings.Contains(s.Load, "{{schema") {
-						// Native histograms and what is counted of them are
-						// extrapolated each in its own way.
-						margin = 0.02
-					}
-					if diff := cmp.Diff(want, got, cmpopts.EquateApprox(margin, 0)); diff != "" {
-						t.Errorf("%s after %s: want what the replicas say (-), got what is recorded (+)\n%s", name, at, diff)
-					}
+			margin := 1e-9
+			if strings.Contains(s.Load, "{{schema") {
+				// Native histograms and what is counted of them are
+				// extrapolated each in its own way.
+				margin = 0.02
+			}
+			every := max(step, (s.End / 8).Truncate(step))
+			for name, q := range queries {
+				want, got := valuesOf(t, store, q.direct, s.End, every), valuesOf(t, store, q.recorded, s.End, every)
+				if diff := cmp.Diff(want, got, cmpopts.EquateApprox(margin, 0)); diff != "" {
+					t.Errorf("%s: want what the replicas say (-), got what is recorded (+)\n%s", name, diff)
 				}
 			}
 		})
 	}
 }
 
-func valuesAt(t *testing.T, store *promeval.Store, e query.Expr, at time.Duration) map[string]float64 {
+// valuesOf are the values of an expression by time and series.
+func valuesOf(t *testing.T, store *promeval.Store, expr string, end, every time.Duration) map[string]map[string]float64 {
 	t.Helper()
-	result, err := store.Query(t.Context(), string(e), time.Unix(0, 0).Add(at))
+	found, err := store.Values(t.Context(), expr, end, every)
 	if err != nil {
 		t.Fatal(err)
 	}
-	values := map[string]float64{}
-	for _, s := range result {
-		values[s.Metric.String()] = s.F
-		if math.IsNaN(s.F) { // a share of no observation
-			values[s.Metric.String()] = 0
+	values := map[string]map[string]float64{}
+	for _, s := range found {
+		for _, p := range s.Floats {
+			at := (time.Duration(p.T) * time.Millisecond).String()
+			if values[at] == nil {
+				values[at] = map[string]float64{}
+			}
+			values[at][s.Metric.String()] = p.F
+			if math.IsNaN(p.F) { // a share of no observation
+				values[at][s.Metric.String()] = 0
+			}
 		}
 	}
 	return values

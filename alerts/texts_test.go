@@ -111,12 +111,8 @@ func TestTextsSayWhatHappened(t *testing.T) {
 	seen := map[string]bool{}
 	for title, want := range texts {
 		s := scenarioTitled(t, title)
-		fired, err := s.Fire(t.Context(), evaluated(rulesOf(t, configOf(s))), seriesOf(t, s, Default()), promeval.V3)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var got []string
-		for _, f := range fired {
+		for _, f := range fire(t, s) {
 			name := strings.TrimPrefix(f.Labels.Get(labels.AlertName), Prefix) + "/" + f.Labels.Get("severity") + f.Labels.Get(variantLabel)
 			seen[name] = true
 			got = append(got, fmt.Sprintf("%s [%s] %s: %s", name, f.Labels.Get(backendLabel), f.Annotations["summary"], strings.TrimSuffix(f.Annotations["description"], lookUpText)))

@@ -25,10 +25,7 @@ func TestScenariosWithHistoryCauseTheSameAlerts(t *testing.T) {
 		t.Run(s.Title(), func(t *testing.T) {
 			t.Parallel()
 			high := s.WithHistory()
-			want, err := s.Fire(t.Context(), evaluated(rules), seriesOf(t, s, Default()), promeval.V3)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := fire(t, s)
 			got, err := high.Fire(t.Context(), evaluated(rules), seriesOf(t, high, Default()), promeval.V3)
 			if err != nil {
 				t.Fatal(err)

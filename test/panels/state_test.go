@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,15 +34,9 @@ func play(t *testing.T, s scenario.Scenario) (*promeval.Store, []promeval.Firing
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, err := alerts.Rules(c)
+	all, err := rules()
 	if err != nil {
 		t.Fatal(err)
-	}
-	var all []promeval.Rule
-	for _, r := range rules {
-		all = append(all, promeval.Rule{
-			Name: r.Name, Expr: r.Expr, For: time.Duration(r.For), KeepFiringFor: time.Duration(r.KeepFiringFor), Labels: r.Labels,
-		})
 	}
 	fired, err := s.Run(t.Context(), all, store)
 	if err != nil {
@@ -50,6 +45,17 @@ func play(t *testing.T, s scenario.Scenario) (*promeval.Store, []promeval.Firing
 	store.RecordAlerts(fired, s.End, scenario.Step)
 	return store, fired
 }
+
+// rules are those of the default configuration.
+var rules = sync.OnceValues(func() (all []promeval.Rule, err error) {
+	made, err := alerts.Rules(alerts.Default())
+	for _, r := range made {
+		all = append(all, promeval.Rule{
+			Name: r.Name, Expr: r.Expr, For: time.Duration(r.For), KeepFiringFor: time.Duration(r.KeepFiringFor), Labels: r.Labels,
+		})
+	}
+	return all, err
+})
 
 // No lock whose alert fires reads as if all were well, and no other is red, at
 // any evaluation of any scenario: on the overview, in its table and its tiles,
