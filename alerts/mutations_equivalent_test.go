@@ -20,6 +20,10 @@ var equivalents = map[string]string{
 	"Flapping/warning: window 15m0s doubled in leader_last_acquired_timestamp_seconds":                                                           noLater,
 	"TaskFailing/warning: window 1h0m0s doubled in leader_last_acquired_timestamp_secon":                                                         noLater,
 	"LockVanished/warning: window 1h0m0s doubled in max by":                                                                                      "a lock of which a replica spoke within the hour was there within it",
+	"NoLeader/critical: matcher mode=\"hold\" dropped in leader_elector_info{mode=":                                                              modeMatched,
+	"NoLeader/warning: matcher mode=\"hold\" dropped in leader_elector_info{":                                                                    modeMatched,
+	"Flapping/warning: * becomes / in -1 * group":                                                                                                "a group is 1",
+	"Flapping/warningslow: * becomes / in -1 * group":                                                                                            "a group is 1",
 	"Overlap/warning: window 6m0s doubled in leader_last_ended_timestamp_seconds{":                                                               "no term ends later than the sample that shows it",
 	"Overlap/warning: window 6m0s doubled in leader_last_ended_timestamp_seconds[6m]":                                                            endTogether,
 	"Overlap/warning: max becomes min in max by (cluster, namespace, job, lock_name) (last_over_time(leader_last_ended_timestamp_seconds[6m]) >": "one replica won last, and copies of its series agree",
@@ -29,6 +33,7 @@ var equivalents = map[string]string{
 
 const (
 	endTogether = "the series of a replica end together, so the shorter window counts"
+	modeMatched = "the other side has the mode, which is matched"
 	noLater     = "no win is later than the sample that shows it"
 )
 

@@ -65,12 +65,16 @@ func (k *NoLeader) validate(c check) {
 
 func (k *NoLeader) rules(b builder) []draft {
 	s, same := b.scope, k.sameLock(b)
-	known, led := k.known(b), query.Op(s.Metric(catalog.Active), ">", "0")
+	led := query.Op(s.Metric(catalog.Active), ">", "0")
+	// If the backend reports the lock as free, nothing explains the absence (B41).
+	free := query.Op(s.Metric(catalog.BackendHeld), "==", "0")
+	explained := func(e query.Expr) query.Expr { return query.Op(s.Without(e, free), "or", k.witnessed(b)) }
 	// What explains the absence does so for every job of the lock (B48).
-	explained := query.Op(k.explained(b), "or", k.witnessed(b))
 	anyJob := func(e query.Expr) query.Expr { return s.Of(s.HoldInfo(), e) }
-	critical := query.Op(known, "unless "+same, anyJob(query.Op(led, "or", explained)))
-	warning := query.Op(query.Op(known, "unless "+same, anyJob(led)), "and "+same, anyJob(explained))
+	critical := query.Op(k.known(b), "unless "+same, anyJob(query.Op(led, "or", explained(query.Op(k.gone(b), "or", k.passing(b))))))
+	// What passes within a minute or two need not be asked for: the warning waits
+	// for longer.
+	warning := query.Op(query.Op(s.HoldInfo(single), "unless "+same, anyJob(led)), "and "+same, anyJob(explained(k.gone(b))))
 	by := func(e query.Expr) query.Expr { return s.By("group", e) }
 	summary := "Lock " + b.lock() + " has no leader"
 	reason := b.topReason("5m") + b.reportedHeld("2m")
@@ -105,11 +109,11 @@ func (k *NoLeader) known(b builder) query.Expr {
 	return b.scope.Of(b.scope.HoldInfo(single), query.Offset(b.scope.Metric(catalog.Active), b.fresh().String()))
 }
 
-// explained keeps locks whose last holder disappeared while it held the lock, if
+// gone keeps locks whose last holder disappeared while it held the lock, if
 // something explains the absence of that replica. Other targets do not count (B9,
 // B15), nor does a holder that released the lock before it left (B18), nor one
 // after which another replica won (B19).
-func (k *NoLeader) explained(b builder) query.Expr {
+func (k *NoLeader) gone(b builder) query.Expr {
 	s, lookback := b.scope, k.Lookback.String()
 	onHolder, won, active := query.On(s.HolderLabels()), s.Metric(catalog.LastAcquired), s.Metric(catalog.Active)
 
@@ -119,9 +123,7 @@ func (k *NoLeader) explained(b builder) query.Expr {
 	gone := query.Op(k.held(b, k.Lookback), "or", query.Op(query.Op(active, "==", "0"), "unless "+onHolder, s.Metric(catalog.LastEnded)))
 	gone = query.Op(gone, "and "+onHolder, query.Op(k.leased(b), "or", k.refused(b)))
 	followed := query.Op(query.Over("last_over_time", won, lookback), "< "+query.On(s.Labels)+" group_left ()", s.By("max", won))
-	gone = query.Op(gone, "unless "+onHolder, followed)
-	// If the backend reports the lock as free, nothing explains the absence (B41).
-	return s.Without(query.Op(gone, "or", k.passing(b)), query.Op(s.Metric(catalog.BackendHeld), "==", "0"))
+	return query.Op(gone, "unless "+onHolder, followed)
 }
 
 // held keeps replicas whose last sample within a window says that they hold.

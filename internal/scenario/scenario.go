@@ -56,7 +56,7 @@ func All() []Scenario {
 	return slices.Concat(acquisitionScenarios(), leaderScenarios(), splitScenarios(),
 		flappingScenarios(), backendScenarios(), renewalScenarios(), leaseScenarios(), headroomScenarios(), lossScenarios(),
 		jobScenarios(), taskScenarios(), tokenScenarios(), fencingScenarios(), absenceScenarios(), vanishedScenarios(), targetScenarios(),
-		redactionScenarios(), overflowScenarios(), absentLeaderScenarios(), crowdScenarios(), briefScenarios(), standbyScenarios(), boundScenarios(), edgeScenarios(), overlapScenarios(), viewScenarios(), qualityScenarios())
+		redactionScenarios(), overflowScenarios(), absentLeaderScenarios(), crowdScenarios(), briefScenarios(), standbyScenarios(), boundScenarios(), edgeScenarios(), overlapScenarios(), viewScenarios(), qualityScenarios(), excuseScenarios())
 }
 
 // Series that say how a lock is used; they outlast every scenario.

@@ -1,0 +1,53 @@
+package scenario
+
+import "time"
+
+// What explains for a long time that a lock has no leader. Sample 10 is at 300 s where
+// samples are 30 s apart.
+func excuseScenarios() []Scenario {
+	const half, minute = 30 * time.Second, time.Minute
+	return []Scenario{
+		{ID: "B52", Name: "a leader with a lease of an hour dies, the lease durations of the replicas differ, and a standby waits", Every: half, End: 50 * minute,
+			Load: held + `
+				leader_active{instance="i1"} 1x10 stale
+				leader_lease_duration_seconds{instance="i1"} 3600x10 stale
+				leader_lease_duration_seconds{instance="i2"} 3600x110
+				leader_lease_duration_seconds{instance="i3"} 1800x110
+				leader_lease_expiry_timestamp_seconds{instance="i1"} 600x10 stale
+				leader_active{instance="i2"} 0x110
+				leader_active{instance="i3"} 0x110
+				leader_pending_age_seconds{instance="i2"} 60+30x110
+				leader_backend_held{instance="i2",backend="etcd"} 1x110`,
+			Want: "NoLeader/critical 32m15s.. = 1\nNoLeader/warning 10m30s..34m45s = 1"},
+		{ID: "B53", Name: "the leader cannot be scraped, and attempts of a standby are refused until it hangs", Every: half, End: 25 * minute,
+			Load: held + `
+				up{instance="i1"} 1x10 0x50
+				leader_active{instance="i1"} 1x10 stale
+				leader_active{instance="i2"} 0x50
+				leader_not_acquired_total{instance="i2",reason="contended"} 0+10x25 250x25`,
+			Want: "NoLeader/critical 15m30s.. = 1\nNoLeader/warning 10m30s..18m = 1\nScrapeFailing/warning 10m30s.. = 1"},
+		{ID: "B54", Name: "the leader cannot be scraped, and one attempt of a standby meets an error", Every: half, End: 22 * minute,
+			Load: held + `
+				up{instance="i1"} 1x10 0x50
+				leader_active{instance="i1"} 1x10 stale
+				leader_active{instance="i2"} 0x50
+				leader_pending_age_seconds{instance="i2"} 60+30x50
+				leader_not_acquired_total{instance="i2",reason="backend_error"} 0x24 1x26`,
+			Want: "NoLeader/critical 13m..15m = 1\nNoLeader/warning 10m30s.. = 1\nScrapeFailing/warning 10m30s.. = 1"},
+		{ID: "B55", Name: "the backend names a candidate that has not been scraped for 75 minutes", Every: minute, End: 80 * minute,
+			Load: held + `
+				leader_active{instance="i1"} 1x5 stale
+				leader_identity_info{instance="i1",holder="h1"} 1x5 stale
+				leader_active{instance="i2"} 0x90
+				leader_identity_info{instance="i2",holder="h2"} 1x90
+				leader_backend_holder_info{instance="i2",backend="etcd",holder="h1"} 1x90
+				leader_backend_held{instance="i2",backend="etcd"} 1x90`,
+			Want: "NoLeader/warning 11m.. = 1"},
+		{ID: "B56", Name: "locks share a label, and the leader of one dies with a valid lease", Every: half, End: 20 * minute,
+			Load: `
+				leader_elector_info{instance="i2",lock_name="redacted",mode="hold",backend="etcd"} 1x50
+				leader_active{instance="i1",lock_name="redacted"} 1x10 stale
+				leader_lease_expiry_timestamp_seconds{instance="i1",lock_name="redacted"} 3000x10 stale
+				leader_active{instance="i2",lock_name="redacted"} 0x50`},
+	}
+}
