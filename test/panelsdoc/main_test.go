@@ -42,7 +42,7 @@ func TestThePageLinksEveryAlertAndHasEveryPanelOnce(t *testing.T) {
 	}
 	for _, r := range rules {
 		if !strings.Contains(text, "/"+r.Name+".md)") {
-			t.Errorf("no panel names %s", r.Name)
+			t.Errorf("no panel names %s: list its condition in states or jobs of internal/condition", r.Name)
 		}
 	}
 	described := map[uint32]int{}
