@@ -200,6 +200,9 @@ func (p page) broken() {
 		for _, w := range r.wrong(b) {
 			p.say("- %s: %s", r.Title, w)
 		}
+		if r.Note != "" {
+			p.say("- %s: %s", r.Title, r.Note)
+		}
 	}
 	p.say("")
 }

@@ -43,6 +43,9 @@ type result struct {
 	Writes         writes
 
 	Harness   harness
+	// Note is what is known of the findings, by hand; usually empty.
+	Note string `json:",omitempty"`
+
 	Resources map[string][2]resources // of lives that stopped gracefully: first and last
 }
 
