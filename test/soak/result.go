@@ -42,7 +42,7 @@ type result struct {
 	LongestOverlap time.Duration
 	Writes         writes
 
-	Harness   harness
+	Harness harness
 	// Note is what is known of the findings, by hand; usually empty.
 	Note string `json:",omitempty"`
 
