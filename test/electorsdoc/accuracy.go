@@ -77,7 +77,7 @@ func worst(all []soaked) []byte {
 		return cmp.Compare(a.part(a.Total.Active.KnownAbsence), b.part(b.Total.Active.KnownAbsence))
 	})
 	return fmt.Appendf(nil, "- The worst that was measured [with a fault every few seconds](docs/truth.md): `leader_active` was 1 without the lock for %.1f s at a stretch (%s) "+
-		"and for %.2f %% of the leadership in all (%s; a gauge set by the callbacks: %.2f %%). It was 0 in spite of the lock for %.1f %% (%s), since no answer said that the lock was still held; where one did, for at most %.2f %%.\n",
+		"and for %.2f %% of the leadership in all (%s; a gauge set by the callbacks: %.2f %%). It was 0 in spite of the lock for %.1f %% (%s), mostly because no answer said that the lock was still held, or because the elector had given up; otherwise for at most %.2f %%.\n",
 		longest.Total.Active.LongestLeader.Seconds(), longest.Title, most.wrong(), most.Title, most.part(most.Total.Naive.FalseLeader),
 		absent.part(absent.Total.Active.FalseAbsence), absent.Title, known.part(known.Total.Active.KnownAbsence))
 }

@@ -97,7 +97,7 @@ func TestTheWorstFiguresAreShown(t *testing.T) {
 		led("never led", 0, gauge{}, gauge{}),
 	}
 	const want = "- The worst that was measured [with a fault every few seconds](docs/truth.md): `leader_active` was 1 without the lock for 2.0 s at a stretch (long) " +
-		"and for 3.00 % of the leadership in all (often; a gauge set by the callbacks: 4.00 %). It was 0 in spite of the lock for 20.0 % (absent), since no answer said that the lock was still held; where one did, for at most 0.05 %.\n"
+		"and for 3.00 % of the leadership in all (often; a gauge set by the callbacks: 4.00 %). It was 0 in spite of the lock for 20.0 % (absent), mostly because no answer said that the lock was still held, or because the elector had given up; otherwise for at most 0.05 %.\n"
 	if got := string(worst(all)); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
