@@ -41,7 +41,6 @@ type demo struct {
 	cluster  *cluster
 	store    *store
 	observer *observer
-	launched time.Time              // when the replicas were
 	outside  *outside               // nil: leader-observer does not run
 	phase    atomic.Pointer[string] // the current phase, for the screen
 	played   []played
@@ -79,7 +78,6 @@ func newDemo(s *screen) (*demo, error) {
 	if d.observer, err = newObserver(d.dir, d.rulesFile()); err != nil {
 		return d, err
 	}
-	d.launched = time.Now()
 	if err := d.cluster.add(d.key, d.store.address, replicas...); err != nil {
 		return d, err
 	}

@@ -15,7 +15,7 @@ func (d *demo) play(ctx context.Context, chosen map[int]bool) (bool, error) {
 	if err := d.allUp(ctx); err != nil {
 		return false, err
 	}
-	d.screen.say("  three replicas are up after %.1f s\n", time.Since(d.launched).Seconds())
+	d.screen.say("  three replicas are up")
 	steps := plan(script(d.leader, d.job), chosen)
 	right := true
 	for i, s := range steps {
