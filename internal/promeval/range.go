@@ -34,7 +34,11 @@ func outside(series storage.Series, hints *storage.SelectHints) bool {
 // Range evaluates an expression every step from one time to another, both
 // included. The matrix is valid until done is called.
 func (s *Store) Range(ctx context.Context, expr string, from, to time.Time, step time.Duration) (m promql.Matrix, done func(), err error) {
-	q, err := s.engine.NewRangeQuery(ctx, s, nil, s.version.expr(expr), from, to, step)
+	reduced := s.reduced(expr)
+	if reduced == "" {
+		return nil, func() {}, nil
+	}
+	q, err := s.engine.NewRangeQuery(ctx, s, nil, reduced, from, to, step)
 	if err != nil {
 		return nil, nil, fmt.Errorf("query %s: %w", oneLine(expr), err)
 	}

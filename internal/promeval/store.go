@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/prometheus/prometheus/model/histogram"
@@ -135,11 +134,16 @@ func (s *Store) Querier(int64, int64) (storage.Querier, error) {
 func (s *Store) selectSeries(_ bool, hints *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
 	set := &seriesSet{}
 	for _, series := range s.series {
-		if !slices.ContainsFunc(matchers, func(m *labels.Matcher) bool { return !m.Matches(series.Labels().Get(m.Name)) }) && !outside(series, hints) {
+		if matches(series, matchers) && !outside(series, hints) {
 			set.rest = append(set.rest, series)
 		}
 	}
 	return set
+}
+
+func matches(series storage.Series, matchers []*labels.Matcher) bool {
+	l := series.Labels()
+	return !slices.ContainsFunc(matchers, func(m *labels.Matcher) bool { return !m.Matches(l.Get(m.Name)) })
 }
 
 type seriesSet struct {
@@ -162,7 +166,11 @@ func (s *seriesSet) Warnings() annotations.Annotations { return nil }
 // Query evaluates an expression at one time. Scalars come back as a vector
 // without labels.
 func (s *Store) Query(ctx context.Context, expr string, at time.Time) (promql.Vector, error) {
-	q, err := s.engine.NewInstantQuery(ctx, s, nil, s.version.expr(expr), at)
+	reduced := s.reduced(expr)
+	if reduced == "" {
+		return nil, nil
+	}
+	q, err := s.engine.NewInstantQuery(ctx, s, nil, reduced, at)
 	if err != nil {
 		return nil, fmt.Errorf("query %s: %w", oneLine(expr), err)
 	}
@@ -200,36 +208,6 @@ func (s *Store) Values(ctx context.Context, expr string, end, step time.Duration
 func (s *Store) evaluate(ctx context.Context, expr string, end, step time.Duration) (promql.Matrix, func(), error) {
 	return s.Range(ctx, expr, epoch, epoch.Add(end), step)
 }
-
-// expr writes an expression so that the engine answers as the version does.
-// What does not parse is left for the engine to refuse.
-func (v Version) expr(expr string) string {
-	if v != V2 {
-		return expr
-	}
-	if known, ok := widened.Load(expr); ok {
-		return known.(string)
-	}
-	parsed, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
-	if err != nil {
-		return expr
-	}
-	parser.Inspect(parsed, func(n parser.Node, _ []parser.Node) error {
-		switch n := n.(type) {
-		case *parser.MatrixSelector:
-			n.Range += v.margin()
-		case *parser.SubqueryExpr:
-			n.Range += v.margin()
-		}
-		return nil
-	})
-	widened.Store(expr, parsed.String())
-	return parsed.String()
-}
-
-// widened are expressions as V2 answers them: rules are asked in many stores,
-// and parsing them takes a sixth of the time.
-var widened sync.Map
 
 var epoch = time.Unix(0, 0).UTC()
 
