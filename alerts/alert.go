@@ -21,6 +21,9 @@ type alert interface {
 	validate(c check)
 	// rules returns one draft for each severity of the alert.
 	rules(b builder) []draft
+	// detect adds, for each of these rules, how soon it fires and what it does not
+	// detect.
+	detect(d *detector)
 }
 
 // about has the texts of an alert.

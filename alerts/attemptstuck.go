@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/prometheus/common/model"
 
@@ -68,4 +69,8 @@ func (k *AttemptStuck) rules(b builder) []draft {
 			b.where(), b.lock(), lookback,
 			b.replicas("The lock is held by", "max by ("+b.HolderLabel+") (%s) > 0", s.Metric(catalog.Active, single))),
 	}.every("", k.Interval)}
+}
+
+func (k *AttemptStuck) detect(d *detector) {
+	d.every(k.Interval, k.Firing, "the start of the attempt, if runs are usually shorter", time.Duration(k.Patience), time.Duration(k.Patience)+d.scrape, "standbys of a held lock")
 }

@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/prometheus/common/model"
 
@@ -113,4 +114,12 @@ func (k *BackendErrors) rules(b builder) []draft {
 		{firing: k.Critical.Firing, expr: outage, summary: summary, description: text(recent, ", and no replica leads")},
 		{firing: k.Warning.Firing, expr: many, summary: summary, description: text(window, "")},
 	}
+}
+
+// The warning depends on a share of attempts. If attempts stay as
+// frequent as before, an outage has to last for that share of the window.
+func (k *BackendErrors) detect(d *detector) {
+	vacant, fills := time.Duration(k.Vacant), time.Duration(k.Warning.Share*float64(k.Window))
+	d.timed(k.Critical.Firing, "the end of the lease during an outage, or the first failed attempt of most replicas if that is later", max(vacant-d.scrape, 0), max(vacant, d.scrape), "outages while a replica leads: see the warning")
+	d.level(k.Warning.Firing, "the first failed attempt", 0, fills, fmt.Sprintf("fewer than %d errors", k.MinErrors))
 }

@@ -77,6 +77,11 @@ func (k *Flapping) rules(b builder) []draft {
 	}
 }
 
+func (k *Flapping) detect(d *detector) {
+	d.every(k.Interval, k.Firing, fmt.Sprintf("the %s win within %s", ordinal(k.Handovers+1), k.Window), 0, d.scrape, "terms without a sample, if several end between two scrapes")
+	d.every(k.Slow.Interval, k.Slow.Firing, fmt.Sprintf("the %s win within %s", ordinal(k.Slow.Handovers+1), k.Slow.Window), 0, d.scrape, "terms without a sample")
+}
+
 // handovers counts the wins of a lock in the short window.
 func (k *Flapping) handovers(b builder) query.Expr {
 	s, window := b.scope, k.Window.String()

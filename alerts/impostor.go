@@ -48,6 +48,10 @@ func (k *Impostor) rules(b builder) []draft {
 	}}
 }
 
+func (k *Impostor) detect(d *detector) {
+	d.level(k.Firing, "the win of the other process, or of the impostor if that is later", 0, 0, shorter+"; processes that do not export their identity")
+}
+
 // namedNow lists the holders that the backend names. An observer has another job, so
 // the query uses only the labels that identify the lock for any reporter.
 func (b builder) namedNow() string {

@@ -82,6 +82,11 @@ func (k *JobOverdue) rules(b builder) []draft {
 	}.every("", k.Interval)}
 }
 
+func (k *JobOverdue) detect(d *detector) {
+	d.every(k.Interval, k.Firing, fmt.Sprintf("%v declared intervals after the last acquisition", k.Intervals), time.Duration(k.Grace), time.Duration(k.Grace),
+		"jobs that declare no interval, or one longer than the lookback allows")
+}
+
 // due is the time after which a job is overdue, including jobs whose processes are
 // gone.
 func (k *JobOverdue) due(b builder) query.Expr {

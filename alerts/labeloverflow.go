@@ -51,3 +51,7 @@ func (k *LabelOverflow) rules(b builder) []draft {
 			b.where(), catalog.OverflowLabel, b.withQuery(targets, "max(max_over_time(%s["+window+"]))", folded, " Lock names that one replica folded into it: {{ . | first | value }}.")),
 	}}
 }
+
+func (k *LabelOverflow) detect(d *detector) {
+	d.level(k.Firing, "the first name beyond the limit", 0, 0, dies)
+}

@@ -51,3 +51,7 @@ func (k *LeaseExceeded) rules(b builder) []draft {
 			b.replicas("Replicas", fmt.Sprintf("max by (%s) (max_over_time(%%s[%s])) > 0", b.HolderLabel, window), overruns)),
 	}}
 }
+
+func (k *LeaseExceeded) detect(d *detector) {
+	d.level(k.Firing, "the end of the lease", 0, 0, dies+"; leases whose end is unknown")
+}

@@ -60,3 +60,7 @@ func (k *LockVanished) rules(b builder) []draft {
 			"Check whether a release or a failed start removed the lock; if it was retired on purpose, the alert clears within %s.", b.lock(), b.where(), k.For, k.Lookback),
 	}.every("", k.Interval)}
 }
+
+func (k *LockVanished) detect(d *detector) {
+	d.every(k.Interval, k.Firing, "the end of the last series", 0, d.scrape, "locks that were released before and declare no interval")
+}

@@ -53,3 +53,7 @@ func (k *LowHeadroom) rules(b builder) []draft {
 			b.replicas("Replicas", "min by ("+b.HolderLabel+") (%s)", headroom)),
 	}}
 }
+
+func (k *LowHeadroom) detect(d *detector) {
+	d.level(k.Firing, "the time at which the share of the lease is left", 0, 0, shorter+"; leases whose end is unknown")
+}

@@ -77,3 +77,8 @@ func (k *MetricsAbsent) rules(b builder) []draft {
 			b.where(), active, k.Warning.For),
 	}}
 }
+
+func (k *MetricsAbsent) detect(d *detector) {
+	d.level(k.Critical.Firing, "the loss of the last target", 0, 0, "jobs without any sample")
+	d.level(k.Warning.Firing, "the loss of the last target", 0, 0, "jobs without any sample; processes that live for seconds")
+}

@@ -50,3 +50,7 @@ func (k *NearLease) rules(b builder) []draft {
 			"Renew earlier, lengthen the lease or shorten the run: if they get slower, the lease expires while the work continues.", b.lock(), b.where(), k.Window, 100*catalog.NearLeaseBound),
 	}.every("", k.Interval)}
 }
+
+func (k *NearLease) detect(d *detector) {
+	d.every(k.Interval, k.Firing, "the late renewal or release", 0, d.scrape, dies)
+}

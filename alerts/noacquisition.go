@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/prometheus/common/model"
 
@@ -50,4 +51,9 @@ func (k *NoAcquisition) rules(b builder) []draft {
 		description: fmt.Sprintf("About {{ $value | printf \"%%.0f\" }} attempts to acquire lock %s%s in the last %s have all failed, and no replica held the lock: its work is not being done. "+
 			"Check the backend, and look up the holder of the lock there.%s", b.lock(), b.where(), window, b.topReason(window)),
 	}}
+}
+
+func (k *NoAcquisition) detect(d *detector) {
+	window := time.Duration(k.Window)
+	d.timed(k.Firing, "the end of the last run or term", window-d.scrape, window, shorter)
 }

@@ -3,6 +3,7 @@ package alerts
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/prometheus/common/model"
 
@@ -87,6 +88,27 @@ func (k *NoLeader) rules(b builder) []draft {
 		description: fmt.Sprintf("Lock %s%s has had no leader among the scraped replicas for %s: the last holder disappeared, and its lease may still be valid or it may still lead. "+
 			"Check the scrape target of the last holder, and look up the holder of the lock in the backend.%s", b.lock(), b.where(), k.Warning.For, reason),
 	}.every("", k.Interval)}
+}
+
+// How soon it fires depends on the state of the last holder, and on what the backend tells
+// the other replicas.
+func (k *NoLeader) detect(d *detector) {
+	margin, down, refused := time.Duration(k.Margin), time.Duration(k.DownFor), time.Duration(k.RefusedFor)
+	const erring = ", while attempts meet backend errors"
+	d.level(k.Critical, "the end of the term, while its holder is scraped"+erring, 0, 0, shorter)
+	// The last scraped lease end may lack the renewals since then.
+	missed := d.lease
+	if renewal := d.lease / 3; renewal > 0 {
+		missed = (d.scrape + renewal - 1) / renewal * renewal
+	}
+	d.timed(k.Critical, "the end of the lease, if the last holder and its target are gone"+erring, margin-missed, max(margin, d.scrape), shorter)
+	d.timed(k.Critical, "the death of the last holder, if its target is down"+erring, max(d.lease*2/3+margin-d.scrape, 0), max(d.lease+margin, d.scrape), shorter)
+	fresh := time.Duration(d.fresh())
+	d.timed(k.Critical, "the end of the term, while its holder is scraped", fresh, max(fresh, d.scrape), shorter)
+	d.timed(k.Critical, "the death of the last holder, if its target is down", max(down, d.lease*2/3+margin)-d.scrape, max(down, d.lease+margin),
+		"whether a leader that is not scraped for longer than "+k.DownFor.String()+" is dead, while no other replica campaigns")
+	d.timed(k.Critical, "the same, while the backend tells another replica that the lock is held", refused-d.scrape, refused, shorter)
+	d.every(k.Interval, k.Warning, "the death of the last holder, while its lease or its target explains the absence", 0, d.scrape, shorter)
 }
 
 // sameLock matches a lock across the jobs of the scope: one lock has one label,

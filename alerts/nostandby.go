@@ -53,3 +53,7 @@ func (k *NoStandby) rules(b builder) []draft {
 			b.lock(), b.where(), k.Lookback),
 	}.every("", k.Interval)}
 }
+
+func (k *NoStandby) detect(d *detector) {
+	d.every(k.Interval, k.Firing, "the exit of the last other candidate", 0, d.scrape, "locks that never had another candidate; candidates that run but hang")
+}

@@ -52,3 +52,7 @@ func (k *ObserverBlind) rules(b builder) []draft {
 				" Locks observed there within the last "+lookback+": {{ . | first | value }}.")),
 	}}
 }
+
+func (k *ObserverBlind) detect(d *detector) {
+	d.level(k.Firing, "the last answer of the backend, or the last scrape of the observer", 0, 0, shorter)
+}

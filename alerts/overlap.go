@@ -79,6 +79,11 @@ func (k *Overlap) rules(b builder) []draft {
 	}.every("", k.Interval)}
 }
 
+func (k *Overlap) detect(d *detector) {
+	d.every(k.Interval, k.Firing, "the end of the overlap", 0, d.scrape,
+		fmt.Sprintf("overlaps of at most %s; overlaps whose loser dies before its next scrape; all overlaps while the clock skew exceeds %[1]s", k.Tolerance))
+}
+
 // said is what replicas exported last about their terms within the window.
 func (k *Overlap) said(b builder, m *catalog.Metric, matchers ...query.Matcher) query.Expr {
 	return query.Over("last_over_time", b.scope.Metric(m, matchers...), k.Window.String())

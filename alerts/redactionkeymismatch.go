@@ -52,6 +52,10 @@ func (k *RedactionKeyMismatch) rules(b builder) []draft {
 	}}
 }
 
+func (k *RedactionKeyMismatch) detect(d *detector) {
+	d.level(k.Firing, "the start of the replica with the other key", 0, 0, shorter)
+}
+
 // policyLabels tell apart the ways in which lock names become labels.
 func policyLabels() (names []string) {
 	for _, l := range catalog.RedactionInfo.Labels() {

@@ -64,3 +64,7 @@ func (k *RenewalFailures) rules(b builder) []draft {
 			b.replicas("Most affected replicas", fmt.Sprintf("sum by (%s) (increase(%%s[%s])) > 0", b.HolderLabel, window), failed)),
 	}.every("", k.Interval)}
 }
+
+func (k *RenewalFailures) detect(d *detector) {
+	d.every(k.Interval, k.Firing, "the failed renewal that exceeds the share", 0, d.scrape, fmt.Sprintf("fewer than %d failures; libraries that hide their renewals; leases that end first", k.MinFailures))
+}

@@ -51,3 +51,7 @@ func (k *ScrapeFailing) rules(b builder) []draft {
 			b.where(), k.For, b.withQuery(targets, "topk(5, max by ("+b.HolderLabel+") (%s == 0))", s.Up(), " Targets that are down:"+list+".")),
 	}}
 }
+
+func (k *ScrapeFailing) detect(d *detector) {
+	d.level(k.Firing, "the first scrape that fails", 0, 0, shorter+"; push pipelines")
+}

@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/prometheus/common/model"
 
@@ -58,6 +59,11 @@ func (k *SplitBrain) rules(b builder) []draft {
 			"Look up the holder of the lock in the backend, and stop every replica that claims the lock and is not that holder.%s", b.lock(), b.where(), k.For,
 			b.replicas("Claimed by", "max by ("+b.HolderLabel+") (%s) > 0", active)),
 	}}
+}
+
+func (k *SplitBrain) detect(d *detector) {
+	tolerance := time.Duration(k.Tolerance)
+	d.level(k.Firing, "the second win", tolerance, tolerance, "overlaps shorter than SOONEST: see Overlap; replicas without a holder label of their own; pushed metrics for less than "+(k.Window+k.For).String())
 }
 
 // proven keeps samples that were taken after the last win of the lock: replicas that

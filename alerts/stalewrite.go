@@ -54,3 +54,7 @@ func (k *StaleWrite) rules(b builder) []draft {
 			b.replicas("Reported by", fmt.Sprintf("max by (%s) (increase(%%s[%s])) > 0", b.HolderLabel, window), stale)),
 	}}
 }
+
+func (k *StaleWrite) detect(d *detector) {
+	d.level(k.Firing, "the write that was refused", 0, 0, dies+"; writes that do not pass a guard")
+}

@@ -76,3 +76,7 @@ func (k *TaskFailing) rules(b builder) []draft {
 			b.replicas("Most affected replicas", fmt.Sprintf("sum by (%s) (max_over_time(%%s[%s])) > 0", b.HolderLabel, window), failures)),
 	}.every("", k.Interval)}
 }
+
+func (k *TaskFailing) detect(d *detector) {
+	d.every(k.Interval, k.Firing, "the failed run that exceeds the threshold", 0, d.scrape, dies)
+}

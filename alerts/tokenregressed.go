@@ -49,3 +49,7 @@ func (k *TokenRegressed) rules(b builder) []draft {
 			b.replicas("Replicas that export a token", "max by ("+b.HolderLabel+") (%s)", token)),
 	}}
 }
+
+func (k *TokenRegressed) detect(d *detector) {
+	d.level(k.Firing, "the win with the lower token", 0, 0, "backends without tokens; replicas that never had the higher token")
+}

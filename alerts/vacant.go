@@ -71,6 +71,10 @@ func (k *Vacant) rules(b builder) []draft {
 	}}
 }
 
+func (k *Vacant) detect(d *detector) {
+	d.level(k.Firing, "the end of the lease or session", 0, 0, shorter+"; changes between two polls of a backend that is polled")
+}
+
 // lastHolders lists the holders that the backend named.
 func (b builder) lastHolders(lookback model.Duration) string {
 	return b.withQuery(b.ScopeLabels, "topk(5, max by ("+query.HolderLabel+") (last_over_time(%s["+lookback.String()+"])))", b.scope.Metric(catalog.BackendHolderInfo),

@@ -54,3 +54,7 @@ func (k *WorkAfterLoss) rules(b builder) []draft {
 			b.replicas("Replicas", fmt.Sprintf("max by (%s) (increase(%%s[%s])) > %s", b.HolderLabel, window, seconds(k.Tolerance)), work)),
 	}}
 }
+
+func (k *WorkAfterLoss) detect(d *detector) {
+	d.level(k.Firing, "the end of the tolerated time after the loss", 0, 0, dies)
+}
