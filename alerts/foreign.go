@@ -3,24 +3,7 @@ package alerts
 import (
 	"time"
 
-	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/internal/query"
-)
-
-// Series of other projects. Sources: k8s.io/component-base/metrics/prometheus/
-// clientgo/leaderelection and controller-runtime/pkg/metrics/leaderelection.go;
-// internal/store/lease.go of kube-state-metrics.
-const (
-	masterStatus  = "leader_election_master_status"
-	slowpath      = "leader_election_slowpath_total"
-	leaseOwner    = "kube_lease_owner"
-	leaseRenewed  = "kube_lease_renew_time"
-	clientGoName  = "name"
-	leaseName     = "lease"
-	leaseHolder   = "lease_holder"
-	leaseSpace    = "namespace"
-	notElections  = "kube-node-lease"
-	apiserverName = "apiserver-.+|kube-apiserver-.+"
 )
 
 // foreignRules are the rules that each source allows, in the order of the rules
@@ -92,11 +75,6 @@ var foreignRules = map[Source][]foreign{
 	}},
 }
 
-// clientGoLabels are those of the scope with client-go's name of a lock.
-func clientGoLabels(s foreignScope) []string { return append(s.scope.TargetLabels(), clientGoName) }
-
-func (s foreignScope) status(m ...query.Matcher) query.Expr { return s.metric(masterStatus, m...) }
-
 // clientGoPatience extends for, because the rule does not know when leases end.
 func clientGoPatience(c Config) Firing {
 	f := c.Alerts.NoLeader.Critical
@@ -107,77 +85,46 @@ func clientGoPatience(c Config) Firing {
 // clientGoNoLeader does not fire for a leader that cannot be scraped: it may still
 // lead.
 func clientGoNoLeader(s foreignScope) query.Expr {
-	labels := clientGoLabels(s)
-	led := query.Op(query.Over("last_over_time", s.status(), (2*s.Alerts.NoLeader.DownFor).String()), "==", "1")
+	c := s.clientGo()
+	led := query.Op(query.Over("last_over_time", c.Status(), (2*s.Alerts.NoLeader.DownFor).String()), "==", "1")
 	replica := append(s.scope.TargetLabels(), s.HolderLabel)
 	down := query.Op(led, "and "+query.On(replica), query.Op(query.By("max", replica, s.scope.Up()), "==", "0"))
-	return query.Op(query.Op(query.By("max", labels, s.status()), "==", "0"), "unless "+query.On(labels), down)
+	return query.Op(c.Leaderless(), "unless "+query.On(c.LockLabels()), down)
 }
 
 func clientGoSplitBrain(s foreignScope) query.Expr {
-	claims := query.By("max", append(clientGoLabels(s), s.HolderLabel), query.Over("min_over_time", s.status(), s.Alerts.SplitBrain.Window.String()))
-	return query.Op(query.By("sum", clientGoLabels(s), claims), ">", "1")
+	return query.Op(s.clientGo().ClaimsFor(s.Alerts.SplitBrain.Window.String()), ">", "1")
 }
 
 // clientGoFlapping counts both directions: a handover between two processes
 // that stay is two changes.
 func clientGoFlapping(s foreignScope) query.Expr {
-	changes := query.By("max", append(clientGoLabels(s), s.HolderLabel), query.Over("changes", s.status(), s.Alerts.Flapping.Window.String()))
-	return query.Op(query.By("sum", clientGoLabels(s), changes), ">", query.Number(float64(2*s.Alerts.Flapping.Handovers)))
+	return query.Op(s.clientGo().Changes(s.Alerts.Flapping.Window.String()), ">", query.Number(float64(2*s.Alerts.Flapping.Handovers)))
 }
 
 func clientGoSlowPath(s foreignScope) query.Expr {
 	k := s.Alerts.RenewalFailures
-	return query.Op(query.By("sum", clientGoLabels(s), query.Over("increase", s.metric(slowpath), k.Window.String())), ">", events(k.MinFailures))
+	return query.Op(s.clientGo().SlowPaths(k.Window.String()), ">", events(k.MinFailures))
 }
 
 func clientGoAbsent(s foreignScope) query.Expr {
-	labels := clientGoLabels(s)
-	led := query.Op(query.Over("last_over_time", s.status(), s.Alerts.MetricsAbsent.Critical.Lookback.String()), "==", "1")
-	return query.Op(query.By("max", labels, led), "unless "+query.On(labels), s.status())
+	c := s.clientGo()
+	led := query.Op(query.Over("last_over_time", c.Status(), s.Alerts.MetricsAbsent.Critical.Lookback.String()), "==", "1")
+	return query.Op(query.By("max", c.LockLabels(), led), "unless "+query.On(c.LockLabels()), c.Status())
 }
 
-// leaseLabels identify a Lease; the job is that of kube-state-metrics.
-func leaseLabels(s foreignScope) []string {
-	var labels []string
-	for _, l := range s.scope.AnyReporter() {
-		if l != catalog.LockName.Name() {
-			labels = append(labels, l)
-		}
-	}
-	return append(labels, leaseSpace, leaseName)
-}
-
-// elections leave out Leases that elect no leader: of nodes and API servers.
-func (s foreignScope) elections(name string, m ...query.Matcher) query.Expr {
-	return s.metric(name, append([]query.Matcher{query.Unequal(leaseSpace, notElections), query.MatchesNot(leaseName, apiserverName)}, m...)...)
-}
-
-// leaseVacant is the age of the last renewal of a Lease that is stale or was
-// released: a graceful stop leaves a record without holder and with a fresh time.
 func leaseVacant(s foreignScope) query.Expr {
-	labels := leaseLabels(s)
-	age := query.Op(query.Call("time"), "-", query.By("max", labels, s.elections(leaseRenewed)))
-	given := query.Op(age, "and "+query.On(labels), s.elections(leaseOwner, query.Equal(leaseHolder, "")))
-	stale := query.Op(age, ">", seconds(s.KubeStateMetrics.StaleAfter))
-	return query.Op(query.Op(stale, "or", given), "<", seconds(s.Alerts.Vacant.Lookback))
+	return query.Op(s.leases().Vacant(time.Duration(s.KubeStateMetrics.StaleAfter)), "<", seconds(s.Alerts.Vacant.Lookback))
 }
 
 func leaseFlapping(s foreignScope) query.Expr {
-	labels := leaseLabels(s)
-	holders := query.By("group", append(labels, leaseHolder), query.Over("last_over_time", s.elections(leaseOwner, query.Unequal(leaseHolder, "")), s.Alerts.Flapping.Window.String()))
-	return query.Op(query.By("count", labels, holders), ">", query.Number(float64(s.Alerts.Flapping.Handovers)))
+	return query.Op(s.leases().Holders(s.Alerts.Flapping.Window.String()), ">", query.Number(float64(s.Alerts.Flapping.Handovers)))
 }
 
 func leaseBlind(s foreignScope) query.Expr {
-	var labels []string
-	for _, l := range s.scope.TargetLabels() {
-		if l != leaseSpace {
-			labels = append(labels, l)
-		}
-	}
-	gone := query.By("group", labels, query.Over("last_over_time", s.metric(leaseRenewed), s.Alerts.ObserverBlind.Lookback.String()))
-	return query.Op(gone, "unless "+query.On(labels), s.metric(leaseRenewed))
+	l := s.leases()
+	gone := query.By("group", l.ExporterLabels(), query.Over("last_over_time", l.Exported(), s.Alerts.ObserverBlind.Lookback.String()))
+	return query.Op(gone, "unless "+query.On(l.ExporterLabels()), l.Exported())
 }
 
 // impossible says why a source allows no rule for an alert. The other alerts are

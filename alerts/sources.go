@@ -3,7 +3,6 @@ package alerts
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -103,9 +102,9 @@ type foreignScope struct {
 	scope query.Scope
 }
 
-func (s foreignScope) metric(name string, m ...query.Matcher) query.Expr {
-	return query.Selector(name, append(slices.Clone(s.scope.TargetMatchers), m...)...)
-}
+func (s foreignScope) clientGo() query.ClientGo { return query.ClientGo{Scope: s.scope} }
+
+func (s foreignScope) leases() query.Leases { return query.Leases{Scope: s.scope} }
 
 // foreignRules builds the rules of a foreign source.
 func (c Config) foreignRules(scope query.Scope) ([]Rule, error) {
