@@ -114,7 +114,7 @@ func clientGoAbsent(s foreignScope) query.Expr {
 }
 
 func leaseVacant(s foreignScope) query.Expr {
-	return query.Op(s.leases().Vacant(time.Duration(s.KubeStateMetrics.StaleAfter)), "<", seconds(s.Alerts.Vacant.Lookback))
+	return s.leases().Vacant(time.Duration(s.KubeStateMetrics.StaleAfter), time.Duration(s.Alerts.Vacant.Lookback))
 }
 
 func leaseFlapping(s foreignScope) query.Expr {

@@ -17,9 +17,13 @@ import (
 func (q queries) annotations() []cog.Builder[dashboard.AnnotationQuery] {
 	return []cog.Builder[dashboard.AnnotationQuery]{
 		q.annotation("Leadership won", blue, q.facts.Won(), q.legend, q.cfg.Scope.Labels...),
-		q.annotation("Alert firing", red, q.alerting(), "{{"+labels.AlertName+"}} "+q.legend, labels.AlertName),
+		q.alertAnnotation(),
 		q.annotation("Replica started", grey, q.started(), "{{"+q.cfg.Scope.Holder+"}}", q.cfg.Scope.Holder),
 	}
+}
+
+func (q queries) alertAnnotation() *dashboard.AnnotationQueryBuilder {
+	return q.annotation("Alert firing", red, q.alerting(), "{{"+labels.AlertName+"}} "+q.legend, labels.AlertName)
 }
 
 // annotation looks as often as its window is long, so that an event is marked
@@ -46,13 +50,33 @@ func (q queries) alerting() query.Expr {
 // ofAlerts selects one of the series that the evaluation of rules leaves.
 func (q queries) ofAlerts(series string, matchers ...query.Matcher) query.Expr {
 	common := append([]query.Matcher{query.Matches(labels.AlertName, panel.AlertPrefix+".*")}, matchers...)
-	for _, l := range q.locks.TargetLabels() {
-		common = append(common, q.chosen(l))
+	ofLock, ofNone := q.locked(), q.lockless()
+	for _, l := range q.otherLabels() {
+		ofLock = append(ofLock, q.chosen(l))
+		if q.lock != query.LeaseName || l != query.LeaseSpace { // the exporter is not where the Leases are
+			ofNone = append(ofNone, q.chosen(l))
+		}
 	}
-	of := func(m query.Matcher) query.Expr {
-		return query.Selector(series, append(slices.Clone(common), m)...)
+	return query.Op(query.Selector(series, slices.Concat(common, ofLock)...), "or", query.Selector(series, slices.Concat(common, ofNone)...))
+}
+
+// locked matches alerts about the chosen locks. All is .*, which matches alerts about
+// the locks of other sources too.
+func (q queries) locked() []query.Matcher {
+	if !q.foreign() {
+		return []query.Matcher{q.chosen(q.lock)}
 	}
-	return query.Op(of(q.chosen(catalog.LockName.Name())), "or", of(query.Equal(catalog.LockName.Name(), "")))
+	return []query.Matcher{q.chosen(q.lock), query.Unequal(q.lock, "")}
+}
+
+// lockless matches alerts that are about no single lock, of any source.
+func (q queries) lockless() []query.Matcher {
+	if !q.foreign() {
+		return []query.Matcher{query.Equal(q.lock, "")}
+	}
+	return []query.Matcher{
+		query.Equal(catalog.LockName.Name(), ""), query.Equal(query.ClientGoName, ""), query.Equal(query.LeaseName, ""),
+	}
 }
 
 // started are the replicas that appeared, or whose counters restarted.

@@ -21,13 +21,13 @@ import (
 // configuration always gives the same bytes. The error is a [*KeyError] if the
 // configuration is invalid. Backends is safe for concurrent use.
 func Backends(cfg Config) ([]byte, error) {
-	q, err := queries{cfg: cfg, legend: "{{" + backendLabel + "}} {{" + catalog.LockName.Name() + "}}", listed: catalog.BackendLastEvent, drill: cfg.Backends}.scoped()
+	q, err := queries{cfg: cfg, legend: "{{" + backendLabel + "}} {{" + catalog.LockName.Name() + "}}", listed: cfg.metric(catalog.BackendLastEvent), drill: cfg.Backends}.scoped()
 	if err != nil {
 		return nil, err
 	}
 	return q.build(
 		page{
-			Identity: cfg.Backends, others: []Identity{{cfg.UID, cfg.Title}, cfg.Lock},
+			Identity: cfg.Backends, annotations: q.annotations(), others: []Identity{{cfg.UID, cfg.Title}, cfg.Lock},
 			description: "The state of the locks in their backends, as leader-observer or a standby reads it: the holder of each lock, how long a lock had no holder, " +
 				"and the age of the last renewal. Namespace, job and instance are those of the reporting process.",
 		},

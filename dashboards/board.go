@@ -38,6 +38,7 @@ func (s spaced) Build() (dashboard.Panel, error) {
 type page struct {
 	Identity
 	description string
+	annotations []cog.Builder[dashboard.AnnotationQuery]
 	// others are the dashboards that it links to.
 	others []Identity
 }
@@ -75,7 +76,7 @@ func (q queries) board(p page) *dashboard.DashboardBuilder {
 			"Restricts the panels that show single replicas: the table of replicas, who led when, why terms ended, which replicas are "+
 				"scraped, fencing tokens, and work after the lock was lost. All other panels use all replicas."))
 	}
-	for _, a := range q.annotations() {
+	for _, a := range p.annotations {
 		b.Annotation(a)
 	}
 	for _, o := range p.others {
@@ -116,7 +117,7 @@ func (q queries) variable(label string, earlier []string, description string) *d
 	for _, l := range earlier {
 		selector = append(selector, q.chosen(l))
 	}
-	values := fmt.Sprintf("label_values(%s, %s)", query.Selector(q.cfg.Scope.MetricPrefix+q.listed.Name(), selector...), label)
+	values := fmt.Sprintf("label_values(%s, %s)", query.Selector(q.listed, selector...), label)
 	return dashboard.NewQueryVariableBuilder(label).Label(label).Description(description).Datasource(datasource()).
 		Query(dashboard.StringOrMap{String: &values}).Definition(values).
 		Refresh(dashboard.VariableRefreshOnTimeRangeChanged).Sort(dashboard.VariableSortAlphabeticalAsc)

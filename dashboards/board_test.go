@@ -128,25 +128,26 @@ func TestDashboardsAreTheSameEachTime(t *testing.T) {
 // returns a typed nil where all is well, and takes a query for a Prometheus
 // query only if its own data source says so.
 func TestDashboardsPassTheStrictReader(t *testing.T) {
-	plugins.RegisterDefaultPlugins()
-	strict := func(out []byte) (problems cog.BuildErrors) {
-		var d finish.Dashboard
-		errors.As(d.UnmarshalJSONStrict(out), &problems)
-		return problems
-	}
 	eachBoard(t, func(t *testing.T, _ string, _ Config, out []byte) {
-		if problems := strict(out); len(problems) > 0 {
+		if problems := strictly(out); len(problems) > 0 {
 			t.Errorf("strict reading: %v", problems)
 		}
 		if err := decoded(t, out).sdk.Validate(); err != nil {
 			t.Errorf("validate: %v", err)
 		}
 		for _, field := range []string{"legendFormat", "colorMode", "graphTooltip", "allValue"} {
-			if broken := bytes.ReplaceAll(out, []byte(`"`+field+`"`), []byte(`"`+field+`s"`)); len(strict(broken)) == 0 {
+			if broken := bytes.ReplaceAll(out, []byte(`"`+field+`"`), []byte(`"`+field+`s"`)); len(strictly(broken)) == 0 {
 				t.Errorf("strict reading does not notice %ss", field)
 			}
 		}
 	})
+}
+
+func strictly(out []byte) (problems cog.BuildErrors) {
+	plugins.RegisterDefaultPlugins()
+	var d finish.Dashboard
+	errors.As(d.UnmarshalJSONStrict(out), &problems)
+	return problems
 }
 
 // cumulative are the panels that read counters as they are: uses of a lease by

@@ -40,6 +40,8 @@ type Config struct {
 	Thresholds Thresholds `yaml:"-"`
 	// RunbookURL is the address of the runbooks; empty for no link.
 	RunbookURL string `yaml:"-"`
+	// Source is the exporter whose series [All] shows; the zero value is leaderscope.
+	Source Source `yaml:"-"`
 	// Recording: the overview reads the recorded series, so the recording rules of the
 	// same configuration must be loaded.
 	Recording bool `yaml:"-"`
@@ -53,6 +55,10 @@ type Config struct {
 	Lock Identity `yaml:"lock"`
 	// Backends is the dashboard of the backends.
 	Backends Identity `yaml:"backends"`
+	// ClientGo is the only dashboard of the source client-go.
+	ClientGo Identity `yaml:"clientGo"`
+	// KubeStateMetrics is the only dashboard of the source kube-state-metrics.
+	KubeStateMetrics Identity `yaml:"kubeStateMetrics"`
 	// Tags are the tags of the dashboards; the list may be empty, its elements not.
 	Tags []string `yaml:"tags"`
 	// Refresh is the refresh interval in one unit, such as 30s, 5m or 1h; at least 5s,
@@ -123,6 +129,9 @@ type Thresholds struct {
 	Headroom float64
 	// LeaseWindow is the lookback window for runs that came near their lease.
 	LeaseWindow time.Duration
+	// StaleAfter is the age of the last renewal after which a Lease of kube-state-metrics
+	// counts as free, and VacantLookback the age after which it counts as retired.
+	StaleAfter, VacantLookback time.Duration
 }
 
 // Default returns the configuration for most installations: a scrape interval of at
@@ -138,20 +147,22 @@ func Default() Config {
 		},
 		Thresholds: Thresholds{
 			ErrorShare: 0.1, ErrorShareCritical: 0.5, ErrorWindow: 10 * time.Minute, MinErrors: 3,
-			Headroom: 0.2, LeaseWindow: 30 * time.Minute,
+			Headroom: 0.2, LeaseWindow: 30 * time.Minute, StaleAfter: 90 * time.Second, VacantLookback: 6 * time.Hour,
 		},
-		RunbookURL: "https://github.com/leaderscope/leaderscope/blob/main/alerts/runbooks",
-		UID:        panel.OverviewUID,
-		Title:      "Leader election / Overview",
-		Lock:       Identity{UID: panel.LockUID, Title: "Leader election / Lock"},
-		Backends:   Identity{UID: panel.BackendsUID, Title: "Leader election / Backends"},
-		Tags:       []string{"leaderscope", "leader-election"},
-		Refresh:    "30s",
-		From:       "now-3h",
-		To:         "now",
-		Timezone:   "utc",
-		Folder:     "Leader election",
-		Path:       "/etc/grafana/provisioning/dashboards/leaderscope",
+		RunbookURL:       "https://github.com/leaderscope/leaderscope/blob/main/alerts/runbooks",
+		UID:              panel.OverviewUID,
+		Title:            "Leader election / Overview",
+		Lock:             Identity{UID: panel.LockUID, Title: "Leader election / Lock"},
+		Backends:         Identity{UID: panel.BackendsUID, Title: "Leader election / Backends"},
+		ClientGo:         Identity{UID: panel.ClientGoUID, Title: "Leader election / client-go"},
+		KubeStateMetrics: Identity{UID: panel.KubeStateMetricsUID, Title: "Leader election / Leases"},
+		Tags:             []string{"leaderscope", "leader-election"},
+		Refresh:          "30s",
+		From:             "now-3h",
+		To:               "now",
+		Timezone:         "utc",
+		Folder:           "Leader election",
+		Path:             "/etc/grafana/provisioning/dashboards/leaderscope",
 	}
 }
 
@@ -183,6 +194,8 @@ func (c Config) Validate() error {
 	checks := append(c.Scope.checks(), c.timeChecks()...)
 	checks = append(checks, c.Lock.checks("lock", Identity{c.UID, c.Title})...)
 	checks = append(checks, c.Backends.checks("backends", Identity{c.UID, c.Title}, c.Lock)...)
+	checks = append(checks, c.ClientGo.checks("clientGo", Identity{c.UID, c.Title}, c.Lock, c.Backends)...)
+	checks = append(checks, c.KubeStateMetrics.checks("kubeStateMetrics", Identity{c.UID, c.Title}, c.Lock, c.Backends, c.ClientGo)...)
 	return problems(append(checks,
 		check{"thresholds", c.Thresholds.valid(), "ratios must lie between 0 and 1, windows must be positive"},
 		check{"uid", uidPattern.MatchString(c.UID), fmt.Sprintf("%q is not a valid uid; use 1 to 40 letters, digits, - and _", c.UID)},
@@ -241,7 +254,7 @@ func (t Thresholds) valid() bool {
 			return false
 		}
 	}
-	return t.ErrorWindow > 0 && t.LeaseWindow > 0
+	return t.ErrorWindow > 0 && t.LeaseWindow > 0 && t.StaleAfter > 0 && t.VacantLookback > 0
 }
 
 type check struct {

@@ -86,6 +86,15 @@ func (b board) expressions() map[string]string {
 	return all
 }
 
+func encoded(t *testing.T, v any) []byte {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
 // visit calls back for every key of a JSON value.
 func visit(v any, f func(key string, value any)) {
 	switch v := v.(type) {

@@ -10,7 +10,6 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/units"
 	"github.com/prometheus/prometheus/model/labels"
 
-	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/internal/panel"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
@@ -18,13 +17,18 @@ import (
 // firing lists the alerts of what is shown, those that page first.
 func (q queries) firing() *table.PanelBuilder {
 	columns := []column{{ref: "Since", title: "Since", expr: q.firingSince(), before: q.firingHeadings(),
-		style:  []dashboard.DynamicConfigValue{width(150), property("unit", units.DateTimeFromNow), property("custom.align", "left")},
-		labels: []heading{{label: backendLabel, title: "Backend", style: []dashboard.DynamicConfigValue{width(90)}}},
+		style: []dashboard.DynamicConfigValue{width(150), property("unit", units.DateTimeFromNow), property("custom.align", "left")},
 	}}
+	leads := "to its dashboard"
+	if q.foreign() {
+		leads = "to its part of this dashboard"
+	} else {
+		columns[0].labels = []heading{{label: backendLabel, title: "Backend", style: []dashboard.DynamicConfigValue{width(90)}}}
+	}
 	return q.styled(columns, tablePanel(about{
 		id: panel.Alerts, title: "Alerts firing",
 		description: "Alerts of the locks shown, with the time for which their condition has held, by their names without " + panel.AlertPrefix + ". The name of an alert links to its runbook, " +
-			"the name of a lock to its dashboard. The list comes from the series ALERTS of this data source. If the rules are evaluated " +
+			"the name of a lock " + leads + ". The list comes from the series ALERTS of this data source. If the rules are evaluated " +
 			"elsewhere, for example by Grafana, the list stays empty, and so do the states that come from alerts.",
 		unit: units.Short, noValue: "no alert fires, or the rules are evaluated elsewhere", width: 24, height: 6,
 		steps:   []dashboard.Threshold{base(grey)},
@@ -38,7 +42,11 @@ func (q queries) firing() *table.PanelBuilder {
 // firingSince is when the condition of each alert began, in milliseconds.
 func (q queries) firingSince() query.Expr {
 	since := query.Op(q.ofAlerts("ALERTS_FOR_STATE"), "and ignoring (alertstate)", q.alerting())
-	return q.located(query.Op(since, "*", query.Number(1000)), labels.AlertName, severityLabel, backendLabel)
+	by := []string{labels.AlertName, severityLabel}
+	if !q.foreign() {
+		by = append(by, backendLabel)
+	}
+	return q.located(query.Op(since, "*", query.Number(1000)), by...)
 }
 
 // Labels that the rules give their alerts.
@@ -58,7 +66,7 @@ func (q queries) firingHeadings() []heading {
 	return []heading{
 		{label: severityLabel, title: "Severity", style: []dashboard.DynamicConfigValue{width(90), textColored(),
 			property("mappings", []dashboard.ValueMapping{colors(map[string]string{"critical": red, "warning": orange})})}},
-		{label: catalog.LockName.Name(), title: "Lock", style: []dashboard.DynamicConfigValue{
+		{label: q.lock, title: "Lock", style: []dashboard.DynamicConfigValue{
 			property("custom.minWidth", lockWidth), property("links", []any{q.rowLink()})}},
 		name,
 	}

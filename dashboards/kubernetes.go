@@ -17,13 +17,21 @@ type Object = kube.Object
 
 // Named is something made of one dashboard.
 type Named struct {
-	// Name is that of the dashboard's file, without its ending: overview, lock or backends.
+	// Name is that of the dashboard's file, without its ending: overview, lock,
+	// backends, client-go or leases.
 	Name string
 	Data []byte
 }
 
-// All returns the dashboards as JSON, the overview first.
+// All returns the dashboards as JSON, the overview first. A source of another project
+// has one dashboard.
 func All(cfg Config) ([]Named, error) {
+	switch cfg.Source {
+	case FromClientGo:
+		return only("client-go", ClientGo, cfg)
+	case FromKubeStateMetrics:
+		return only("leases", Leases, cfg)
+	}
 	overview, err := Overview(cfg)
 	if err != nil {
 		return nil, err
@@ -37,6 +45,14 @@ func All(cfg Config) ([]Named, error) {
 		return nil, err
 	}
 	return []Named{{"overview", overview}, {"lock", lock}, {"backends", backends}}, nil
+}
+
+func only(name string, build func(Config) ([]byte, error), cfg Config) ([]Named, error) {
+	board, err := build(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return []Named{{name, board}}, nil
 }
 
 // each makes something of every dashboard.

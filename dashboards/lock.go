@@ -23,7 +23,7 @@ func Lock(cfg Config) ([]byte, error) {
 	}
 	return q.build(
 		page{
-			Identity: cfg.Lock, others: []Identity{{cfg.UID, cfg.Title}, cfg.Backends},
+			Identity: cfg.Lock, annotations: q.annotations(), others: []Identity{{cfg.UID, cfg.Title}, cfg.Backends},
 			description: "One lock: which replica led when, how attempts end, how close work came to the end of the lease, and work after the lease was lost.",
 		},
 		q.lockNow(),

@@ -62,7 +62,7 @@ func (q queries) styled(columns []column, b *table.PanelBuilder) *table.PanelBui
 	})
 	// Grafana 13 reads the second, earlier ones the first.
 	b.OverrideByName(whereLabel, []dashboard.DynamicConfigValue{property("custom.hidden", true), property("custom.hideFrom", map[string]any{"viz": true})})
-	for _, l := range q.locks.TargetLabels() {
+	for _, l := range q.otherLabels() {
 		b.OverrideByName(titleOf(l), []dashboard.DynamicConfigValue{property("custom.minWidth", 105), property("noValue", noCell)})
 	}
 	for _, c := range columns {
@@ -192,14 +192,14 @@ func (q queries) arrangement(columns []column) map[string]any {
 			show(h.label, h.title)
 		}
 		if i == 0 { // a name says which lock together with these
-			for _, l := range slices.Backward(q.locks.TargetLabels()) {
+			for _, l := range slices.Backward(q.otherLabels()) {
 				show(l, titleOf(l))
 			}
 		}
 	}
 	show(whereLabel, whereLabel)
 	if q.oneLock {
-		hidden[catalog.LockName.Name()] = true
+		hidden[q.lock] = true
 	}
 	return map[string]any{"excludeByName": hidden, "indexByName": order, "renameByName": names}
 }
@@ -212,7 +212,7 @@ func (q queries) lockLink(name, where string) map[string]any {
 	return map[string]any{
 		"title": "Show this lock",
 		"url": "/d/" + q.drill.UID + "?${" + datasourceVariable + ":queryparam}" + where +
-			"&var-" + catalog.LockName.Name() + "=" + name + "&${__url_time_range}",
+			"&var-" + q.lock + "=" + name + "&${__url_time_range}",
 	}
 }
 
@@ -229,10 +229,10 @@ const whereLabel = "where"
 func (q queries) located(e query.Expr, labels ...string) query.Expr {
 	const none = "_" // begins no label of a user
 	args := []query.Expr{query.Text(whereLabel), query.Text("&"), query.Text(none)}
-	if len(q.locks.TargetLabels()) == 0 {
+	if len(q.otherLabels()) == 0 {
 		args = append(args, query.Text(none)) // two leave an & between them: a label is never empty
 	}
-	for _, l := range q.locks.TargetLabels() {
+	for _, l := range q.otherLabels() {
 		part := none + l
 		args = append(args, query.Text(part))
 		e = query.Call("label_replace", e, query.Text(part), query.Text("var-"+l+"=$1"), query.Text(l), query.Text("(.+)"))

@@ -17,7 +17,7 @@ func Overview(cfg Config) ([]byte, error) {
 	}
 	return q.build(
 		page{
-			Identity: Identity{cfg.UID, cfg.Title}, others: []Identity{cfg.Lock, cfg.Backends},
+			Identity: Identity{cfg.UID, cfg.Title}, annotations: q.annotations(), others: []Identity{cfg.Lock, cfg.Backends},
 			description: description,
 		},
 		q.now(),

@@ -34,15 +34,18 @@ type queries struct {
 	legend string
 	// oneLock: the dashboard shows one lock, so panels leave out no lock.
 	oneLock bool
-	// listed is a metric that every lock has; variables query it.
-	listed *catalog.Metric
+	// lock is the label that names a lock; lock_name unless another project exports
+	// the series.
+	lock string
+	// listed is the name of a metric that every lock has; variables query it.
+	listed string
 	// drill is the dashboard that the name of a lock links to.
 	drill Identity
 }
 
 // newQueries reads all locks that the variables select.
 func newQueries(cfg Config) (queries, error) {
-	q, err := queries{cfg: cfg, legend: cfg.legend(), listed: catalog.ElectorInfo, drill: cfg.Lock}.scoped()
+	q, err := queries{cfg: cfg, legend: cfg.legend(), listed: cfg.metric(catalog.ElectorInfo), drill: cfg.Lock}.scoped()
 	q.facts.Recorded = cfg.Recording
 	return q, err
 }
@@ -59,7 +62,18 @@ func newLockQueries(cfg Config) (queries, error) {
 	if where == nil {
 		where = []string{"{{" + catalog.LockName.Name() + "}}"}
 	}
-	return queries{cfg: cfg, legend: strings.Join(where, " "), oneLock: true, listed: catalog.ElectorInfo, drill: cfg.Lock}.scoped()
+	return queries{cfg: cfg, legend: strings.Join(where, " "), oneLock: true, listed: cfg.metric(catalog.ElectorInfo), drill: cfg.Lock}.scoped()
+}
+
+// metric is the name under which an exporter exports a metric of the catalogue.
+func (c Config) metric(m *catalog.Metric) string { return c.Scope.MetricPrefix + m.Name() }
+
+// foreign: another project exports the series.
+func (q queries) foreign() bool { return q.lock != catalog.LockName.Name() }
+
+// otherLabels are the scope labels without the one that names a lock.
+func (q queries) otherLabels() []string {
+	return slices.DeleteFunc(q.locks.TargetLabels(), func(l string) bool { return l == q.lock })
 }
 
 // replicaLegend names a lock and a replica.
@@ -69,6 +83,13 @@ func (q queries) scoped() (queries, error) {
 	if err := q.cfg.Validate(); err != nil {
 		return queries{}, err
 	}
+	q.lock = catalog.LockName.Name()
+	return q.selecting()
+}
+
+// selecting builds the selectors from the scope, which must be valid but for the label
+// of a lock.
+func (q queries) selecting() (queries, error) {
 	scope := q.cfg.Scope
 	selector, err := scope.printed()
 	if err != nil {
@@ -94,6 +115,9 @@ func (q queries) scoped() (queries, error) {
 	// Alerts have the labels of the scope and not those of the selector.
 	for _, l := range scope.Labels {
 		q.facts.AlertMatchers = append(q.facts.AlertMatchers, q.chosen(l))
+	}
+	if q.foreign() {
+		q.facts.AlertMatchers = append(q.facts.AlertMatchers, query.Unequal(q.lock, ""))
 	}
 	q.replicas = q.locks
 	if !q.oneLock {

@@ -4,17 +4,21 @@
 package panel
 
 // The default uids of the dashboards: of all locks, of one lock, and of the
-// backends.
+// backends, and of what other projects export.
 const (
 	OverviewUID = "leaderscope-overview"
 	LockUID     = "leaderscope-lock"
 	BackendsUID = "leaderscope-backends"
+	ClientGoUID = "leaderscope-client-go"
+
+	KubeStateMetricsUID = "leaderscope-leases"
 )
 
 // AlertPrefix is the prefix of all alert names.
 const AlertPrefix = "LeaderElection"
 
-// Panels, by what they show: a panel that both dashboards have has one number.
+// Panels, by what they show: a panel that several dashboards have has one number,
+// also where one of them reads the series of another project.
 const (
 	Leaders         = 1  // leaders now
 	Holders         = 2  // replicas that claim each lock

@@ -26,6 +26,12 @@ const (
 	leaseRenewed = "kube_lease_renew_time"
 )
 
+// ClientGoListed and LeaseListed are series that each lock has.
+const (
+	ClientGoListed = masterStatus
+	LeaseListed    = leaseOwner
+)
+
 // Leases that elect no leader: those of nodes and of API servers.
 const (
 	nodeLeases      = "kube-node-lease"
@@ -104,15 +110,33 @@ func (l Leases) Released() Expr { return l.Owner(Equal(LeaseHolder, "")) }
 
 // Age is the time since the last renewal of each Lease. A release counts as one.
 func (l Leases) Age() Expr {
-	return Op(Call("time"), "-", By("max", l.LockLabels(), l.elections(leaseRenewed)))
+	return Op(Call("time"), "-", By("max", l.LockLabels(), l.Renewed()))
 }
 
-// Vacant is the age of the last renewal of Leases that nobody holds: of those
+// Renewed is the time of the last renewal of each Lease.
+func (l Leases) Renewed() Expr { return l.elections(leaseRenewed) }
+
+// Vacant is the age of the last renewal of Leases that no process holds: of those
 // released, because a graceful stop leaves a record without holder and with a fresh
-// time, and of those that are older than stale.
-func (l Leases) Vacant(stale time.Duration) Expr {
+// time, and of those that are older than stale. Leases that are older than lookback
+// belong to programs that are gone.
+func (l Leases) Vacant(stale, lookback time.Duration) Expr {
 	given := Op(l.Age(), "and "+On(l.LockLabels()), l.Released())
-	return Op(Op(l.Age(), ">", Number(stale.Seconds())), "or", given)
+	return Op(Op(l.Stale(stale), "or", given), "<", Number(lookback.Seconds()))
+}
+
+// Stale is the age of the last renewal where it is more than stale.
+func (l Leases) Stale(stale time.Duration) Expr { return Op(l.Age(), ">", Number(stale.Seconds())) }
+
+// NewHolders is how many holders each Lease has that it had not some time ago. A
+// Lease that was not exported then has none.
+func (l Leases) NewHolders(ago string) Expr {
+	holder := append(l.LockLabels(), LeaseHolder)
+	named := By("group", holder, l.Held())
+	fresh := Op(named, "unless", By("group", holder, Offset(l.Held(), ago)))
+	known := Op(fresh, "and "+On(l.LockLabels()), Offset(l.Owner(), ago))
+	all := By("group", l.LockLabels(), l.Owner())
+	return Op(By("count", l.LockLabels(), known), "or", Op(Number(0), "*", all))
 }
 
 // Holders is how many different holders each Lease had in a window.
