@@ -68,14 +68,16 @@ func rewritten(docs string) ([]byte, error) {
 
 // Rows of the measurements.
 var (
-	rulesRow  = regexp.MustCompile(`(?m)^\| 1000 \| \d+ \| [^|]*\| (\d+ ms) \| [^|]*\| [^|]*\| (\d+ ms) \|$`)
+	rulesRow  = regexp.MustCompile(`(?m)^\| 1000 \| \d+ \| [^|]*\| [^|]*\| [^|]*\| (\d+ ms) \| [^|]*\| (\d+ ms) \|$`)
+	serverRow = regexp.MustCompile(`(?m)^\| one replica leads, the others wait \| (\d+) \| \d+ \| (\d+ MB) \| [^|]* \| ([0-9.]+ kB) \|`)
 	memoryRow = regexp.MustCompile(`(?m)^\| core and exporter/prom, bytes \| (\d+)`)
 )
 
 func costs(queryCost, benchmarks []byte) ([]byte, error) {
 	rules, memory := rulesRow.FindSubmatch(queryCost), memoryRow.FindSubmatch(benchmarks)
-	if rules == nil || memory == nil {
-		return nil, fmt.Errorf("query-cost.md has no row of 1000 locks (%v), or benchmarks.md none of the memory (%v)", rules == nil, memory == nil)
+	server := serverRow.FindSubmatch(queryCost)
+	if rules == nil || memory == nil || server == nil {
+		return nil, fmt.Errorf("query-cost.md has no row of 1000 locks (%v) or of a server's memory (%v), or benchmarks.md none of the memory (%v)", rules == nil, server == nil, memory == nil)
 	}
 	idle, err := standby()
 	if err != nil {
@@ -98,8 +100,9 @@ func costs(queryCost, benchmarks []byte) ([]byte, error) {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", name, idle[g], classic, native, strings.Join(readers[g], ", "))
 	}
 	fmt.Fprintf(&b, "| together | %d | %d | %d | |\n", allIdle, all, allNative)
-	fmt.Fprintf(&b, "\nFor 1,000 locks on three replicas, one evaluation of all alerts takes %s, and one of the recording rules %s ([measured](query-cost.md#one-evaluation-of-the-rule-groups)).\n"+
-		"In the service, a lock keeps %s bytes ([measured](benchmarks.md#memory-what-a-lock-keeps)).\n", rules[1], rules[2], memory[1])
+	fmt.Fprintf(&b, "\nFor 1,000 locks on three replicas, all alerts take %s of processor time for each 30 s, and the recording rules %s ([measured](query-cost.md#one-evaluation-of-the-rule-groups)).\n"+
+		"A Prometheus server that scrapes them keeps %s series in %s of memory, which is %s for each ([measured](query-cost.md#memory-of-a-server-that-scrapes)): multiply by the series that a group gives back.\n"+
+		"In the service, a lock keeps %s bytes ([measured](benchmarks.md#memory-what-a-lock-keeps)).\n", rules[1], rules[2], server[1], server[2], server[3], memory[1])
 	return b.Bytes(), nil
 }
 

@@ -26,21 +26,21 @@ import (
 	"github.com/leaderscope/leaderscope/dashboards"
 )
 
-// server is a Prometheus that answers from blocks and scrapes nothing.
+// server is a Prometheus that answers from blocks or scrapes.
 type server struct {
 	cmd     *exec.Cmd
 	address string
 	version string
 }
 
-// startServer runs the binary on the blocks of dir.
-func startServer(ctx context.Context, binary, dir string) (*server, error) {
+// startServer runs the binary on the blocks of dir, and with a configuration.
+func startServer(ctx context.Context, binary, dir, settings string) (*server, error) {
 	release, err := versionOf(ctx, binary)
 	if err != nil {
 		return nil, err
 	}
 	config := filepath.Join(dir, "prometheus.yml")
-	if err := os.WriteFile(config, []byte("global: {}\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(settings), 0o600); err != nil {
 		return nil, err
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -104,6 +104,8 @@ type question struct {
 	instant          bool
 	// step is the distance of the points; that of the scrapes if it is 0.
 	step time.Duration
+	// first: the panel is in the first row, which fills a screen.
+	first bool
 }
 
 // view is the range that the dashboard shows, with what Grafana makes of it.
@@ -194,6 +196,7 @@ func board(build func(dashboards.Config) ([]byte, error), recording bool) ([]que
 	}
 	var read struct {
 		Panels []struct {
+			Type    string
 			Title   string
 			Targets []struct {
 				RefID, Expr string
@@ -208,9 +211,13 @@ func board(build func(dashboards.Config) ([]byte, error), recording bool) ([]que
 		return nil, err
 	}
 	var all []question
+	rows := 0
 	for _, p := range read.Panels {
+		if p.Type == "row" {
+			rows++
+		}
 		for _, t := range p.Targets {
-			all = append(all, question{panel: p.Title, ref: t.RefID, expr: t.Expr, instant: t.Instant})
+			all = append(all, question{panel: p.Title, ref: t.RefID, expr: t.Expr, instant: t.Instant, first: rows == 1})
 		}
 	}
 	for _, a := range read.Annotations.List {
