@@ -30,7 +30,7 @@ type alert interface {
 type about struct {
 	// Condition is what the alert reports, and its name in dashboards.
 	*condition.Condition
-	// id begins the ids of its scenarios.
+	// id is one or two letters that begin the ids of its scenarios.
 	id string
 	// fires completes "fires when", in one line.
 	fires string

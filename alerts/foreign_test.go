@@ -94,10 +94,10 @@ func TestEverySourceSpeaksOfEveryAlert(t *testing.T) {
 			names = append(names, p.Alert)
 			possible[Prefix+p.Alert] = p.Yes
 			if p.Why == "" || p.Yes && p.Latest <= 0 || !p.Yes && p.Latest != 0 {
-				t.Errorf("%s: %+v", source, p)
+				t.Errorf("%s: want a reason, and a time only of a possible alert: %+v", source, p)
 			}
 			if _, both := impossible[source][p.Alert]; both == p.Yes {
-				t.Errorf("%s says of %s that it is possible and that it is not, or neither", source, p.Alert)
+				t.Errorf("%s: alerts/foreign.go needs either a rule for %s in foreignRules or, in impossible, why there is none; not both", source, p.Alert)
 			}
 		}
 		if diff := cmp.Diff(want, names); diff != "" {

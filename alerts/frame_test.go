@@ -82,7 +82,7 @@ func TestDocumentsCarryWhatTheAlertsSay(t *testing.T) {
 		before, rest, ok := strings.Cut(string(text), begin)
 		got, after, closed := strings.Cut(rest, end)
 		if !ok || !closed {
-			t.Errorf("%s lacks the marks", path)
+			t.Errorf("%s lacks the marks; put them below ## Tuning and run go test ./alerts -update:\n%s%s", path, begin, end)
 			continue
 		}
 		if *update {

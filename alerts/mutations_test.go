@@ -283,7 +283,7 @@ func noticed(ctx context.Context, all []trial, m mutant) bool {
 			want := tr.outcome[key]
 			switch {
 			case (want != "") != fires,
-				!fires && !strings.HasPrefix(tr.scenario.ID, m.id) && !strings.HasPrefix(tr.scenario.ID, "C"),
+				!fires && tr.scenario.Letters() != m.id && tr.scenario.Letters() != "C",
 				tr.scenario.Native && !native && usesHistograms(m.rule):
 				continue
 			}

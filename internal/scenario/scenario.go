@@ -5,6 +5,7 @@ package scenario
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -15,7 +16,8 @@ import (
 // errors, F renewals, G and L lease, H headroom, W work after loss, J jobs, T
 // tasks, K tokens, Z fenced stores, N standbys, P attempts in flight, Q overlaps, X
 // vacancies, I impostors, Y blind observers, M metrics, V locks that vanish, U
-// targets, R redaction, O overflow; C and two digits is a case from practice.
+// targets, R redaction, O overflow; C and two digits is a case from practice. Each
+// letter has a meaning now, so the next alert has two letters, such as TL.
 type Scenario struct {
 	ID, Name string
 	// Every is the time between samples; End is the last evaluation.
@@ -47,6 +49,9 @@ type Scenario struct {
 
 // Title identifies a scenario.
 func (s Scenario) Title() string { return s.ID + " " + s.Name }
+
+// Letters is what the id begins with: that of the alert, or C for a case.
+func (s Scenario) Letters() string { return strings.TrimRight(s.ID, "0123456789") }
 
 // Step is the time between evaluations in every scenario.
 const Step = 15 * time.Second
