@@ -112,7 +112,7 @@ type figures struct {
 	seen, faults     []int // by class of length
 	firings, wrong   int
 	wrongs           []firing
-	missed           []fleet.Span // none of it is added up
+	missed, slow     []fleet.Span // none of it is added up; slow are up to the firing
 }
 
 func newFigures(f *fault) *figures {
@@ -137,6 +137,9 @@ func (g *figures) judge(j judgedRule, h *fleet.History, fired []firing) {
 		}
 		if at := fired[first].From - from; at >= 0 {
 			g.detection = append(g.detection, at)
+			if at > tracedDelay {
+				g.slow = append(g.slow, fleet.Span{From: from, To: fired[first].From})
+			}
 		}
 		last := first
 		for i, f := range fired {

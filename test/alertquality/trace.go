@@ -8,11 +8,15 @@ import (
 	"github.com/leaderscope/leaderscope/test/alertquality/fleet"
 )
 
-// tracedMiss is how long a fault must last for its miss to be told.
-const tracedMiss = 150 * time.Second
+// tracedMiss is how long a fault must last for its miss to be told, tracedDelay
+// how late a detection must be.
+const (
+	tracedMiss  = 150 * time.Second
+	tracedDelay = 75 * time.Second
+)
 
-// traces tell of the false firings of a rule of ours and of the long faults
-// that it missed, with the incident before.
+// traces tell of the false firings of a rule of ours, of late detections and of
+// the long faults that it missed, with the incident before.
 func (g *figures) traces(j judgedRule, w fleet.World, h *fleet.History) (out []string) {
 	if strings.ContainsAny(j.key, ",:") {
 		return nil
@@ -28,6 +32,9 @@ func (g *figures) traces(j judgedRule, w fleet.World, h *fleet.History) (out []s
 	}
 	for _, f := range g.wrongs {
 		notify("false", f.Span)
+	}
+	for _, s := range g.slow {
+		notify("after "+s.Length().Round(time.Second).String()+",", s)
 	}
 	for _, s := range g.missed {
 		if s.Length() > tracedMiss {
