@@ -37,7 +37,7 @@ func main() {
 	flag.DurationVar(&c.scrape, "scrape", 0, "one scrape `interval`; 0: 15s, 30s and 60s")
 	flag.DurationVar(&c.evaluation, "evaluation", 0, "`time` between evaluations; 0: that of the scrapes")
 	flag.StringVar(&c.rules, "rules", "", "Prometheus rules `file` to judge instead of the generated rules")
-	flag.BoolVar(&c.trace, "trace", false, "log each false firing of our rules, and each long fault that they missed")
+	flag.BoolVar(&c.trace, "trace", false, "log each false firing of our rules, each late detection, and each long fault that they missed")
 	flag.BoolVar(&c.check, "check", false, "compare the figures of a few fixed worlds with bounds.yaml, and fail where one is worse")
 	flag.BoolVar(&c.record, "record", false, "record those figures in bounds.yaml")
 	published := flag.Bool("published", false, "the worlds of the published page, whatever the other flags say")
@@ -72,6 +72,15 @@ type command struct {
 	record       bool
 }
 
+// witnessed is the number of worlds with witnesses: their figures are given for the
+// middle interval.
+func witnessed(stress int, scrape time.Duration) int {
+	if scrape != 30*time.Second {
+		return 0
+	}
+	return (stress + 1) / 2
+}
+
 // scrapes are the intervals that figures are given for.
 var scrapes = []time.Duration{15 * time.Second, 30 * time.Second, time.Minute}
 
@@ -104,6 +113,7 @@ func (c command) run(ctx context.Context, out io.Writer) error {
 			{&one.stress, heldWorlds(c.seed+1000, c.stress, scrape, fleet.Stress())},
 			{&one.jobs, jobWorlds(c.seed+2000, (c.stress+3)/4, scrape, fleet.Stress())},
 			{&one.odd, oddWorlds(c.seed+3000, (c.stress+1)/2, scrape, fleet.Stress())},
+			{&one.witnessed, witnessedWorlds(c.seed+4000, witnessed(c.stress, scrape), scrape, fleet.Stress())},
 		} {
 			for i := range part.worlds {
 				part.worlds[i].Evaluation = c.evaluation

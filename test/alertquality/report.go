@@ -155,8 +155,8 @@ func (p report) incidents() {
 }
 
 func (p report) others() {
-	p.say("## Push, hidden lease ends and jobs\n\nThe same rules under stress, where metrics are pushed through a collector that repeats the last values for five minutes, or where the library\n" +
-		"hides the lease end. Rules about periodic jobs are listed too. Their fault begins when one and a half intervals have passed since the last acquisition\n" +
+	p.say("## Push, hidden lease ends, witnesses and jobs\n\nThe same rules under stress, where metrics are pushed through a collector that repeats the last values for five minutes, or where the library\n" +
+		"hides the lease end, or where replicas export what they see of the backend's record. Rules about periodic jobs are listed too. Their fault begins when one and a half intervals have passed since the last acquisition\n" +
 		"(lengths: below 5 min, to 15 min, to 30 min, longer).\n\n" +
 		"| rule | where | scrape | detection p50 / p95 / max | recall by length of the fault | false per week |\n|---|---|---|---|---|--:|")
 	for _, part := range []struct {
@@ -165,6 +165,7 @@ func (p report) others() {
 		of    func(result) *study
 	}{
 		{"pushed or hidden", held, func(r result) *study { return r.odd }},
+		{"witnesses", held, func(r result) *study { return r.witnessed }},
 		{"jobs", run, func(r result) *study { return r.jobs }},
 	} {
 		for _, j := range part.rules {

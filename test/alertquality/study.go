@@ -127,6 +127,9 @@ func judgeWorld(ctx context.Context, w fleet.World, rules []rule, mutes []inhibi
 	return out, nil
 }
 
+// unpaged is how long a lock may be free without a page: more than any target.
+const unpaged = 5 * time.Minute
+
 // aftermath is how long after an incident a page still belongs to it.
 const aftermath = 10 * time.Minute
 
@@ -160,8 +163,17 @@ func (s *study) take(o *outcome) {
 		}
 		s.pages[kind]++
 	}
-	for _, i := range o.history.Incidents {
+	for n, i := range o.history.Incidents {
 		s.incidents[i.Kind]++
+		if mine[n] > 0 {
+			continue
+		}
+		// Without a page, the time until it is at least that of the fault.
+		for _, f := range o.history.Free {
+			if f.Meets(i.Span) && f.Length() > unpaged {
+				s.afterLease[i.Kind] = append(s.afterLease[i.Kind], f.Length())
+			}
+		}
 	}
 }
 

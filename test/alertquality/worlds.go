@@ -42,6 +42,16 @@ func oddWorlds(seed uint64, n int, scrape time.Duration, mix fleet.Mix) []fleet.
 	return out
 }
 
+// witnessedWorlds are services that hold a lock and whose replicas export what they
+// see of the backend's record: half of them watch it, half read it now and then.
+func witnessedWorlds(seed uint64, n int, scrape time.Duration, mix fleet.Mix) []fleet.World {
+	out := heldWorlds(seed, n, scrape, mix)
+	for i := range out {
+		out[i].Witness = true
+	}
+	return out
+}
+
 // jobWorlds are services that take a lock for each run of a periodic job.
 func jobWorlds(seed uint64, n int, scrape time.Duration, mix fleet.Mix) []fleet.World {
 	every := []time.Duration{5 * time.Minute, 15 * time.Minute, time.Minute, time.Hour}

@@ -41,6 +41,7 @@ func (b *backend) free() bool { return b.holder == nil || b.sim.now >= b.expires
 func (b *backend) grant(p *process, until time.Duration) {
 	b.holder, b.expires, b.renewed = p, until, b.sim.now
 	b.planEnd()
+	b.changed()
 }
 
 // release takes the process out of the record.
@@ -54,6 +55,7 @@ func (b *backend) release(p *process) {
 func (b *backend) drop() {
 	b.holder = nil
 	b.timer++
+	b.changed()
 	b.wake()
 }
 
@@ -63,6 +65,7 @@ func (b *backend) planEnd() {
 	mine := b.timer
 	b.sim.at(b.expires, func() {
 		if b.timer == mine {
+			b.changed()
 			b.wake()
 		}
 	})

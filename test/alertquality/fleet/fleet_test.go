@@ -219,3 +219,54 @@ func (h *History) staleAfter(process string) (end time.Duration) {
 	}
 	return end
 }
+
+// What standbys export of the record must be what became of it.
+func TestWitnessesSeeWhetherTheRecordHasALiveHolder(t *testing.T) {
+	for name, waiting := range map[string]bool{"asking standbys": false, "waiting standbys": true} {
+		t.Run(name, func(t *testing.T) {
+			w := World{
+				Seed: 7, Length: 14 * time.Hour, Replicas: 3, Lease: 15 * time.Second, Scrape: 15 * time.Second,
+				Witness: true, Waiting: waiting, Mix: Mix{StuckKept: 60, StuckDropped: 60},
+			}
+			h := run(t, w)
+			// A standby learns of an end when it reads next, and believes a renewal
+			// that it has read late for a whole lease.
+			slack := w.Lease + 10*time.Second
+			held, vacant := 0, 0
+			for _, s := range h.Series {
+				metric := s.labels.Get("__name__")
+				if metric != "leader_backend_held" && metric != "leader_backend_holder_info" {
+					continue
+				}
+				for _, x := range s.samples {
+					if math.Float64bits(x.f) == value.StaleNaN {
+						continue
+					}
+					at := time.Duration(x.t-Epoch.UnixMilli()) * time.Millisecond
+					free := slices.IndexFunc(h.Free, func(f Span) bool { return f.From+slack < at && at < f.To })
+					leads := slices.ContainsFunc(h.Terms, func(t Term) bool { return t.From+slack < at && at < t.To })
+					names := slices.ContainsFunc(h.Terms, func(t Term) bool {
+						return t.From < at && at < t.Until+slack && t.Process == s.labels.Get("holder")
+					})
+					switch {
+					case metric == "leader_backend_holder_info":
+						if !names {
+							t.Fatalf("at %s %s names %s", at, s.labels.Get("instance"), s.labels.Get("holder"))
+						}
+					case free >= 0 && x.f != 0:
+						t.Fatalf("at %s %s sees a holder of a lock that is free", at, s.labels.Get("instance"))
+					case leads && x.f != 1:
+						t.Fatalf("at %s %s sees no holder", at, s.labels.Get("instance"))
+					case free >= 0:
+						vacant++
+					case leads:
+						held++
+					}
+				}
+			}
+			if held < 1000 || vacant < 100 {
+				t.Errorf("%d samples with a holder and %d without tell little", held, vacant)
+			}
+		})
+	}
+}

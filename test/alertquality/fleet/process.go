@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/redact"
 )
 
 // process is one life of a replica. Everything that it exports comes from the
@@ -31,6 +32,7 @@ type process struct {
 	attempt *instrument.Attempt
 	term    *instrument.Term
 	turn    int // tells apart the plans of earlier states
+	record
 	// leaseEnd and lastRenewed are those of the open term, in the world's time.
 	leaseEnd, lastRenewed time.Duration
 	truth                 *Term
@@ -50,6 +52,9 @@ func (s *sim) start(name string) (*process, error) {
 		return nil, err
 	}
 	s.processes = append(s.processes, p)
+	if p.witnesses() {
+		p.e.Identify(name) // until the process ends
+	}
 	s.discover(p, Job)
 	if s.Every > 0 {
 		p.schedule()
@@ -64,7 +69,11 @@ func (s *sim) newProcess(name string) (*process, error) {
 	if s.ClockOffset > 0 {
 		p.clock.offset = s.between(-s.ClockOffset/2, s.ClockOffset/2)
 	}
-	m, err := instrument.New(instrument.WithClock(&p.clock))
+	options := []instrument.Option{instrument.WithClock(&p.clock)}
+	if s.Witness {
+		options = append(options, instrument.WithRedactor(redact.Raw()))
+	}
+	m, err := instrument.New(options...)
 	if err != nil {
 		return nil, err
 	}
@@ -141,10 +150,17 @@ func (p *process) campaign() {
 	b := p.backend()
 	switch {
 	case !p.reaches(b):
-		p.after(timeout, func() { p.refused(instrument.ErrBackend) })
+		p.after(timeout, func() {
+			p.seesNothing()
+			p.refused(instrument.ErrBackend)
+		})
 	case p.sim.now < b.refusing:
-		p.after(b.latency(), func() { p.refused(instrument.ErrBackend) })
+		p.after(b.latency(), func() {
+			p.sees() // reads are answered
+			p.refused(instrument.ErrBackend)
+		})
 	case p.sim.Waiting:
+		p.sees()
 		b.wait(p)
 		p.watchConnection()
 	default:
@@ -162,6 +178,9 @@ func (p *process) watchConnection() {
 			return
 		}
 		b.leaveQueue(p)
+		if !p.reaches(b) {
+			p.seesNothing()
+		}
 		p.refused(instrument.ErrBackend)
 	})
 }
@@ -179,10 +198,12 @@ func (p *process) woken() {
 func (p *process) answered(sent time.Duration) {
 	b := p.backend()
 	if !b.free() && b.holder != p {
+		p.sees()
 		p.refused(instrument.ErrContended)
 		return
 	}
 	p.grant(b, sent)
+	p.sees()
 	p.won(sent)
 }
 
@@ -243,6 +264,7 @@ func (p *process) renewed(sent time.Duration) {
 	}
 	if !blind {
 		p.grant(b, sent)
+		p.sees()
 	}
 	p.leaseEnd, p.lastRenewed = sent+p.sim.Lease, sent
 	if !p.sim.Hidden {
@@ -253,6 +275,7 @@ func (p *process) renewed(sent time.Duration) {
 
 // renewalFailed gives up when two thirds of the lease are gone.
 func (p *process) renewalFailed(sent time.Duration) {
+	p.seesNothing()
 	if !p.sim.Hidden {
 		p.term.Sink().RenewalFailedSince(p.clock.of(sent), instrument.ErrBackend)
 	}
@@ -282,6 +305,7 @@ func (p *process) release() {
 	_ = p.term.Release(context.Background())
 	if b := p.backend(); p.reaches(b) {
 		b.release(p)
+		p.sees()
 	}
 	p.end()
 }

@@ -38,6 +38,8 @@ type World struct {
 	// Push: processes send their metrics to a collector, which hands out what
 	// it has heard last for five minutes more. There is no up.
 	Push bool
+	// Witness: replicas export what they see of the backend's record.
+	Witness bool
 	// Pair: two servers scrape everything, each at its own time.
 	Pair bool
 	// ClockOffset is the most by which the clock of a replica is wrong.
@@ -58,7 +60,7 @@ func (w World) String() string {
 	for _, is := range []struct {
 		it   bool
 		name string
-	}{{w.Waiting, "waiting"}, {w.Hidden, "hidden ends"}, {w.Push, "pushed"}, {w.Pair, "a pair of servers"}, {w.Stranger, "a stranger"}, {w.Canary, "a canary"}} {
+	}{{w.Waiting, "waiting"}, {w.Hidden, "hidden ends"}, {w.Push, "pushed"}, {w.Witness, "witnesses"}, {w.Pair, "a pair of servers"}, {w.Stranger, "a stranger"}, {w.Canary, "a canary"}} {
 		if is.it {
 			text += ", " + is.name
 		}
