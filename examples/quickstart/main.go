@@ -21,6 +21,14 @@ Nothing leaves this machine; all ports are on 127.0.0.1. It takes about
 
 `
 
+// Lines that stand in the README too, where a test compares them.
+const (
+	buildingObserver = "  building leader-observer, which watches the etcd from outside"
+	allAreUp         = "  three replicas are up\n"
+	reportIsAt       = "Report: %s\n"
+	allAsExpected    = "Every phase set off what it should, and nothing else."
+)
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -64,7 +72,7 @@ func runDemo(ctx context.Context) (err error) {
 	}
 	steps := plan(script("", ""), chosen)
 	screen := newScreen(os.Stdout)
-	screen.say(strings.TrimSuffix(introduction, "\n"), estimate(steps))
+	screen.introduce(steps)
 
 	d, err := newDemo(screen)
 	defer func() {
@@ -99,12 +107,17 @@ func runDemo(ctx context.Context) (err error) {
 	if !right {
 		err = fmt.Errorf("not every phase went as expected")
 	} else {
-		screen.say("Every phase set off what it should, and nothing else.")
+		screen.say(allAsExpected)
 	}
 	if *keep {
 		d.keep(ctx)
 	}
 	return err
+}
+
+// introduce says what the demo does and how long it takes.
+func (s *screen) introduce(steps []step) {
+	s.say(strings.TrimSuffix(introduction, "\n"), estimate(steps))
 }
 
 // startDrawing draws the table in the background.

@@ -24,7 +24,7 @@ type outside struct {
 func (d *demo) watchFromOutside(ctx context.Context, program string) error {
 	if program == "" {
 		program = filepath.Join(d.dir, outsideName)
-		d.screen.say("  building leader-observer, which watches the etcd from outside")
+		d.screen.say(buildingObserver)
 		if err := d.screen.buildObserver(ctx, program); err != nil {
 			return err
 		}

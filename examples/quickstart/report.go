@@ -76,7 +76,7 @@ func (d *demo) report(ctx context.Context, file string) error {
 	if whole, err := filepath.Abs(file); err == nil {
 		file = whole
 	}
-	d.screen.say("Report: %s\n", file)
+	d.screen.say(reportIsAt, file)
 	return nil
 }
 

@@ -15,17 +15,16 @@ func (d *demo) play(ctx context.Context, chosen map[int]bool) (bool, error) {
 	if err := d.allUp(ctx); err != nil {
 		return false, err
 	}
-	d.screen.say("  three replicas are up")
+	d.screen.say(allAreUp)
 	steps := plan(script(d.leader, d.job), chosen)
 	right := true
 	for i, s := range steps {
-		title := headOf(i, len(steps), s)
-		d.screen.say("%s", title)
-		d.setPhase(title)
 		if d.outside != nil {
 			s.expect = append(s.expect, s.outside...)
 		}
-		d.screen.item("expected", d.locks.describe(s.expect))
+		title := headOf(i, len(steps), s)
+		d.announcePhase(title, s.phase)
+		d.setPhase(title)
 		begin := time.Now()
 		v, err := d.perform(ctx, s.phase)
 		d.played = append(d.played, played{s.number, s.title, begin, time.Now(), v, err})
@@ -36,6 +35,12 @@ func (d *demo) play(ctx context.Context, chosen map[int]bool) (bool, error) {
 		right = right && v.ok()
 	}
 	return right, d.observer.unhealthy()
+}
+
+// announcePhase prints what begins, and what it should set off.
+func (d *demo) announcePhase(title string, p phase) {
+	d.screen.say("%s", title)
+	d.screen.item("expected", d.locks.describe(p.expect))
 }
 
 // headOf is the line above a phase: its place among those that are played, and

@@ -75,6 +75,19 @@ func TestDemo(t *testing.T) {
 				t.Errorf("missing %v, surplus %v, wrong %v", v.missing(), v.surplus(), v.failed)
 			}
 			d.tell(v, 0)
+			var seen []string
+			for _, line := range shownInREADME(t) {
+				if line.phase == n && line.item == "seen" {
+					seen = append(seen, shape(line.text))
+				}
+			}
+			var notes []string
+			for _, note := range v.notes {
+				notes = append(notes, shape(note))
+			}
+			if diff := cmp.Diff(seen, notes); diff != "" {
+				t.Errorf("README.md (-) shows for phase %d what was not seen (+)\n%s", n, diff)
+			}
 			d.screen.say("%s", d.view(t.Context()).render())
 			if n == 2 && len(v.fired) > 0 {
 				t.Errorf("fired %v", v.fired)
