@@ -38,7 +38,7 @@ func (b builder) annotations(d draft) map[string]string {
 	if uid != "" {
 		// A relative path cannot be opened from an e-mail.
 		if b.DashboardBaseURL != "" {
-			a["dashboard_url"] = b.dashboardURL(uid, labels)
+			a["dashboard_url"] = b.panelURL(uid, b.about.Panel, labels)
 		}
 		// Grafana wants both or neither.
 		a["__dashboardUid__"] = uid
@@ -56,9 +56,9 @@ func (b builder) lockLabels() []string {
 	return b.ScopeLabels
 }
 
-// dashboardURL links to a panel with the alert's labels selected.
-func (b builder) dashboardURL(uid string, labels []string) string {
-	url := fmt.Sprintf("%s/d/%s?viewPanel=%d", strings.TrimSuffix(b.DashboardBaseURL, "/"), uid, b.about.Panel)
+// panelURL links to a panel with the alert's labels selected.
+func (c Config) panelURL(uid string, panel int, labels []string) string {
+	url := fmt.Sprintf("%s/d/%s?viewPanel=%d", strings.TrimSuffix(c.DashboardBaseURL, "/"), uid, panel)
 	for _, l := range labels {
 		// A label that the series lack would select the empty value.
 		url += fmt.Sprintf("{{ with $labels.%[1]s }}&var-%[1]s={{ . | urlquery }}{{ end }}", l)

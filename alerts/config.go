@@ -66,6 +66,9 @@ type Config struct {
 	// BackendsDashboardUID is the uid of the dashboard of the backends, to which
 	// alerts about them link; empty: no links to its panels.
 	BackendsDashboardUID string `yaml:"backendsDashboardUID"`
+	// SourceDashboardUID is the uid of the dashboard of a foreign source, to which its
+	// alerts link; empty: no links to its panels.
+	SourceDashboardUID string `yaml:"sourceDashboardUID"`
 	// Alerts has the settings of each alert.
 	Alerts Alerts `yaml:"alerts"`
 }

@@ -3,6 +3,7 @@ package alerts
 import (
 	"time"
 
+	"github.com/leaderscope/leaderscope/internal/panel"
 	"github.com/leaderscope/leaderscope/internal/query"
 )
 
@@ -10,7 +11,7 @@ import (
 // file.
 var foreignRules = map[Source][]foreign{
 	ClientGo: {{
-		alert: "NoLeader", firing: clientGoPatience,
+		alert: "NoLeader", panel: panel.HolderTimeline, firing: clientGoPatience,
 		expr: clientGoNoLeader,
 		unseen: "leaders that stopped leading without a failed renewal while their process still runs, because their gauge stays 1; the loss of all replicas: see MetricsAbsent; " +
 			"the lease duration, so a failover that takes longer than for fires the alert",
@@ -18,7 +19,7 @@ var foreignRules = map[Source][]foreign{
 		description: "Lock {{ $labels.name }}{{ with $labels.job }} of job {{ . }}{{ end }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} has had no leader for FOR: " +
 			"the leader's work is not being done. Check that replicas run and campaign, and look up the holder of the lock in its Lease.",
 	}, {
-		alert: "SplitBrain", firing: func(c Config) Firing { return c.Alerts.SplitBrain.Firing },
+		alert: "SplitBrain", panel: panel.HolderTimeline, firing: func(c Config) Firing { return c.Alerts.SplitBrain.Firing },
 		expr: clientGoSplitBrain,
 		soonest: func(c Config) time.Duration {
 			return max(time.Duration(c.Alerts.SplitBrain.Window)-time.Duration(c.ScrapeInterval), 0)
@@ -28,21 +29,21 @@ var foreignRules = map[Source][]foreign{
 		description: "Lock {{ $labels.name }}{{ with $labels.job }} of job {{ . }}{{ end }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} has had {{ $value }} leaders for FOR: " +
 			"two processes may do the same work, or one stopped leading without setting its gauge to 0. Look up the holder of the lock in its Lease, and stop the other processes.",
 	}, {
-		alert: "Flapping", firing: func(c Config) Firing { return c.Alerts.Flapping.Firing },
+		alert: "Flapping", panel: panel.Transitions, firing: func(c Config) Firing { return c.Alerts.Flapping.Firing },
 		expr:    clientGoFlapping,
 		unseen:  "terms without a sample; terms of processes that are started for one term only",
 		summary: "Leadership of lock {{ $labels.name }} changes hands too often",
 		description: "Lock {{ $labels.name }}{{ with $labels.job }} of job {{ . }}{{ end }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} was won or lost " +
 			"about {{ printf \"%.0f\" $value }} times recently: each handover is a gap in the leader's work. Find out why replicas lose the lock: restarts, CPU throttling, a slow API server.",
 	}, {
-		alert: "RenewalFailures", firing: func(c Config) Firing { return c.Alerts.RenewalFailures.Firing },
+		alert: "RenewalFailures", panel: panel.Renewals, firing: func(c Config) Firing { return c.Alerts.RenewalFailures.Firing },
 		expr:    clientGoSlowPath,
 		unseen:  "renewals that fail because the API server cannot be reached; only conflicts with another writer, and updates that were refused, are counted",
 		summary: "Renewals of lock {{ $labels.name }} conflict with another writer",
 		description: "{{ printf \"%.0f\" $value }} renewals of lock {{ $labels.name }}{{ with $labels.job }} of job {{ . }}{{ end }} took the slow path recently, because its record had changed since the last renewal. " +
 			"Find out which other process, or person, writes the record.",
 	}, {
-		alert: "MetricsAbsent", firing: func(c Config) Firing { return c.Alerts.MetricsAbsent.Critical.Firing },
+		alert: "MetricsAbsent", panel: panel.Scraped, firing: func(c Config) Firing { return c.Alerts.MetricsAbsent.Critical.Firing },
 		expr:    clientGoAbsent,
 		unseen:  "locks that never had a leader in any sample; locks whose replicas are gone for longer than the lookback",
 		summary: "No replica exports lock {{ $labels.name }}, which had a leader",
@@ -50,7 +51,7 @@ var foreignRules = map[Source][]foreign{
 			"{{ $labels.name }} for FOR, and one of them led it when it was last scraped. Check that the replicas run and are scraped: if they are down, the leader's work is not being done.",
 	}},
 	KubeStateMetrics: {{
-		alert: "Vacant", firing: func(c Config) Firing { return c.Alerts.Vacant.Firing },
+		alert: "Vacant", panel: panel.BackendTimeline, firing: func(c Config) Firing { return c.Alerts.Vacant.Firing },
 		expr:    leaseVacant,
 		soonest: func(c Config) time.Duration { return time.Duration(c.KubeStateMetrics.StaleAfter) },
 		unseen: "the lease duration: a lease longer than staleAfter looks free; gaps shorter than staleAfter; locks that no process held within the " +
@@ -59,14 +60,14 @@ var foreignRules = map[Source][]foreign{
 		description: "Lease {{ $labels.lease }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} has no holder that renews it, and its last renewal was " +
 			"{{ $value | humanizeDuration }} ago: the leader's work is not being done. Check that candidates run and can reach the API server.",
 	}, {
-		alert: "Flapping", firing: func(c Config) Firing { return c.Alerts.Flapping.Firing },
+		alert: "Flapping", panel: panel.BackendTerms, firing: func(c Config) Firing { return c.Alerts.Flapping.Firing },
 		expr:    leaseFlapping,
 		unseen:  "processes that take turns with the same identities; terms between two scrapes",
 		summary: "Lease {{ $labels.namespace }}/{{ $labels.lease }} changes hands too often",
 		description: "Lease {{ $labels.lease }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }} had {{ $value }} different holders recently: " +
 			"each handover is a gap in the leader's work. Find out why holders lose the Lease: restarts, CPU throttling, a slow API server.",
 	}, {
-		alert: "ObserverBlind", firing: func(c Config) Firing { return c.Alerts.ObserverBlind.Firing },
+		alert: "ObserverBlind", panel: panel.BackendReporters, firing: func(c Config) Firing { return c.Alerts.ObserverBlind.Firing },
 		expr:    leaseBlind,
 		unseen:  "kube-state-metrics without access to Leases from the start; a watch that hangs",
 		summary: "kube-state-metrics no longer exports Leases",

@@ -3,6 +3,7 @@ package alerts
 import (
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 	"time"
 
@@ -85,6 +86,8 @@ func (f foreign) step(c Config) time.Duration {
 // foreign is a rule for the series of another project.
 type foreign struct {
 	alert string
+	// panel is the one of the source's dashboard that shows the condition.
+	panel int
 	// firing returns the settings that the alert has for leaderscope's own series.
 	firing func(Config) Firing
 	expr   func(foreignScope) query.Expr
@@ -128,12 +131,30 @@ func (c Config) foreignRules(scope query.Scope) ([]Rule, error) {
 		if c.RunbookBaseURL != "" {
 			annotations["runbook_url"] = strings.TrimSuffix(c.RunbookBaseURL, "/") + "/" + Prefix + f.alert + ".md"
 		}
+		s.link(annotations, f)
 		rules = append(rules, Rule{
 			Name: Prefix + f.alert, Severity: firing.Severity, Expr: expr, For: firing.For, KeepFiringFor: firing.KeepFiringFor,
 			Labels: labels, Annotations: annotations,
 		})
 	}
 	return rules, nil
+}
+
+// link adds the links to the dashboard of the source.
+func (s foreignScope) link(annotations map[string]string, f foreign) {
+	if s.SourceDashboardUID == "" {
+		return
+	}
+	if s.DashboardBaseURL != "" {
+		labels := s.clientGo().LockLabels()
+		if s.Source == KubeStateMetrics {
+			labels = s.leases().LockLabels()
+		}
+		annotations["dashboard_url"] = s.panelURL(s.SourceDashboardUID, f.panel, labels)
+	}
+	// Grafana wants both or neither.
+	annotations["__dashboardUid__"] = s.SourceDashboardUID
+	annotations["__panelId__"] = strconv.Itoa(f.panel)
 }
 
 // KubeStateMetricsKnobs are settings for what kube-state-metrics does not export.

@@ -137,7 +137,7 @@ func (v *validation) links() {
 			u.key, "%q is not a web address; start it with https:// or leave it empty", u.value)
 		v.require(!strings.ContainsAny(u.value, "{} \n"), u.key, "%q has braces or spaces; write them as %%7B or %%20", u.value)
 	}
-	for key, uid := range map[string]string{"dashboardUID": c.DashboardUID, "lockDashboardUID": c.LockDashboardUID, "backendsDashboardUID": c.BackendsDashboardUID} {
+	for key, uid := range map[string]string{"dashboardUID": c.DashboardUID, "lockDashboardUID": c.LockDashboardUID, "backendsDashboardUID": c.BackendsDashboardUID, "sourceDashboardUID": c.SourceDashboardUID} {
 		v.require(len(uid) <= 40 && !strings.ContainsAny(uid, "{}/?# \n"), key, "%q is not a valid uid; use at most 40 letters, digits, - and _", uid)
 	}
 }

@@ -197,6 +197,8 @@ func (c Config) Validate() error {
 	checks = append(checks, c.ClientGo.checks("clientGo", Identity{c.UID, c.Title}, c.Lock, c.Backends)...)
 	checks = append(checks, c.KubeStateMetrics.checks("kubeStateMetrics", Identity{c.UID, c.Title}, c.Lock, c.Backends, c.ClientGo)...)
 	return problems(append(checks,
+		check{"staleAfter", c.Thresholds.StaleAfter > 0, "must be positive"},
+		check{"vacantLookback", c.Thresholds.VacantLookback > 0, "must be positive"},
 		check{"thresholds", c.Thresholds.valid(), "ratios must lie between 0 and 1, windows must be positive"},
 		check{"uid", uidPattern.MatchString(c.UID), fmt.Sprintf("%q is not a valid uid; use 1 to 40 letters, digits, - and _", c.UID)},
 		check{"title", isTitle(c.Title), "must not be empty, Grafana refuses a dashboard without a title"},
@@ -254,7 +256,7 @@ func (t Thresholds) valid() bool {
 			return false
 		}
 	}
-	return t.ErrorWindow > 0 && t.LeaseWindow > 0 && t.StaleAfter > 0 && t.VacantLookback > 0
+	return t.ErrorWindow > 0 && t.LeaseWindow > 0
 }
 
 type check struct {

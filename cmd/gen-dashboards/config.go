@@ -81,16 +81,38 @@ func (c config) rules() alerts.Config {
 		MetricPrefix: c.Scope.MetricPrefix, Histograms: c.Scope.Histograms,
 		Group: c.Alerts.Group, SeverityLabel: c.Alerts.SeverityLabel, Labels: c.Alerts.Labels, Annotations: c.Alerts.Annotations,
 		RunbookBaseURL: c.Alerts.RunbookBaseURL, DashboardBaseURL: c.Alerts.DashboardBaseURL, DashboardUID: c.Dashboards.UID,
-		LockDashboardUID: c.Dashboards.Lock.UID, BackendsDashboardUID: c.Dashboards.Backends.UID,
+		LockDashboardUID: c.Dashboards.Lock.UID, BackendsDashboardUID: c.Dashboards.Backends.UID, SourceDashboardUID: c.sourceBoard().UID,
 		Recording: c.Recording, Alerts: c.Alerts.Alerts,
 	}
+}
+
+// sourceBoard is the only dashboard of a foreign source.
+func (c config) sourceBoard() dashboards.Identity {
+	switch c.Source {
+	case alerts.ClientGo:
+		return c.Dashboards.ClientGo
+	case alerts.KubeStateMetrics:
+		return c.Dashboards.KubeStateMetrics
+	}
+	return dashboards.Identity{}
+}
+
+// longestBoards follow the names of objects that hold a dashboard.
+var longestBoards = map[alerts.Source]string{alerts.Leaderscope: "-overview", alerts.ClientGo: "-client-go", alerts.KubeStateMetrics: "-leases"}
+
+// sourceKey is the key of sourceBoard.
+func (c config) sourceKey() string {
+	if c.Source == alerts.ClientGo {
+		return "clientGo"
+	}
+	return "kubeStateMetrics"
 }
 
 // boards is the configuration of the dashboards, which draw the limits of the
 // alerts.
 func (c config) boards() dashboards.Config {
 	b := c.Dashboards
-	b.RunbookURL, b.Recording = c.Alerts.RunbookBaseURL, c.Recording
+	b.RunbookURL, b.Recording, b.Source = c.Alerts.RunbookBaseURL, c.Recording, dashboards.Source(c.Source)
 	b.Scope = dashboards.Scope{
 		Labels: c.Scope.Labels, Reporter: c.Scope.Reporter, Holder: c.Scope.Holder, Selector: c.Scope.Selector, ScrapeInterval: time.Duration(c.Scope.ScrapeInterval), MetricPrefix: c.Scope.MetricPrefix,
 		Histograms: string(c.Scope.Histograms),
@@ -99,6 +121,7 @@ func (c config) boards() dashboards.Config {
 	b.Thresholds.ErrorShare, b.Thresholds.ErrorShareCritical = backend.Warning.Share, backend.Critical.Share
 	b.Thresholds.ErrorWindow, b.Thresholds.MinErrors = time.Duration(backend.Window), backend.MinErrors
 	b.Thresholds.LeaseWindow, b.Thresholds.Headroom = time.Duration(c.Alerts.NearLease.Window), c.Alerts.LowHeadroom.Share
+	b.Thresholds.StaleAfter, b.Thresholds.VacantLookback = time.Duration(c.KubeStateMetrics.StaleAfter), time.Duration(c.Alerts.Vacant.Lookback)
 	return b
 }
 
@@ -115,7 +138,11 @@ func (c config) validate() error {
 	}
 	for _, err := range joined(c.rules().Validate()) {
 		e := err.(*alerts.KeyError)
-		bad = append(bad, &keyError{key: ruleKey(e.Key), problem: e.Problem})
+		key := ruleKey(e.Key)
+		if e.Key == "sourceDashboardUID" {
+			key = "dashboards." + c.sourceKey() + ".uid"
+		}
+		bad = append(bad, &keyError{key: key, problem: e.Problem})
 	}
 	for _, err := range joined(c.boards().Validate()) {
 		e := err.(*dashboards.KeyError)
@@ -125,7 +152,7 @@ func (c config) validate() error {
 		e := err.(*alerts.KeyError)
 		report("grafanaAlerting."+e.Key, e.Problem)
 	}
-	for _, e := range append(c.required(), c.Kubernetes.validate()...) {
+	for _, e := range append(c.required(), c.Kubernetes.validate(longestBoards[c.Source])...) {
 		report(e.key, e.problem)
 	}
 	return errors.Join(bad...)
@@ -150,7 +177,7 @@ func (c config) required() (bad []*keyError) {
 func ruleKey(key string) string {
 	moved := map[string]string{
 		"scopeLabels": "scope.labels", "reporterLabels": "scope.reporter", "holderLabel": "scope.holder", "selector": "scope.selector",
-		"scrapeInterval": "scope.scrapeInterval", "metricPrefix": "scope.metricPrefix", "histograms": "scope.histograms", "recording": "recording", "source": "source", "dashboardUID": "dashboards.uid",
+		"scrapeInterval": "scope.scrapeInterval", "metricPrefix": "scope.metricPrefix", "histograms": "scope.histograms", "recording": "recording", "source": "source", "dashboardUID": "dashboards.uid", "lockDashboardUID": "dashboards.lock.uid", "backendsDashboardUID": "dashboards.backends.uid",
 	}
 	if to, ok := moved[key]; ok {
 		return to
@@ -166,6 +193,10 @@ func boardKey(key string) string {
 	switch {
 	case key == "thresholds":
 		return "alerts.backendErrors"
+	case key == "staleAfter":
+		return "kubeStateMetrics.staleAfter"
+	case key == "vacantLookback":
+		return "alerts.vacant.lookback"
 	case key == "runbookURL":
 		return "alerts.runbookBaseURL"
 	case strings.HasPrefix(key, "scope."):

@@ -18,22 +18,22 @@ type format struct {
 	files func(config) ([]output.File, error)
 	// onRequest: the format is written only if --format names it.
 	onRequest bool
-	// anySource: the format contains only rules, or what belongs to rules, so it supports foreign sources.
-	anySource bool
+	// ours: the format supports only the series of this project.
+	ours bool
 }
 
 // formats are all that can be written, in the order of the help text.
 var formats = []format{
 	{name: "grafana", about: "dashboards as JSON, with the provisioning file that makes Grafana load them", files: grafana},
-	{name: "prometheus", about: "alerting rules for rule_files of Prometheus", files: prometheus, anySource: true},
-	{name: "prometheusrule", about: "the rules as a PrometheusRule object of the Prometheus Operator", files: prometheusRule, anySource: true},
+	{name: "prometheus", about: "alerting rules for rule_files of Prometheus", files: prometheus},
+	{name: "prometheusrule", about: "the rules as a PrometheusRule object of the Prometheus Operator", files: prometheusRule},
 	{name: "configmap", about: "the dashboards in ConfigMaps for Grafana's sidecar", files: configMap},
 	{name: "grafana-operator", about: "the dashboards as objects of the Grafana Operator", files: grafanaOperator},
-	{name: "grafana-alerting", about: "the rules as provisioning file for Grafana-managed alerting", files: grafanaAlerting, anySource: true},
-	{name: "mimir", about: "the rules as a namespace of the ruler of Mimir or Cortex", files: mimir, anySource: true},
-	{name: "alertmanager", about: "inhibition rules and an example route for Alertmanager", files: alertmanager, anySource: true},
-	{name: "promtool", about: "unit tests of the rules, for promtool test rules", files: promtool, onRequest: true, anySource: true},
-	{name: "vmalert-tool", about: "the same for vmalert-tool unittest of VictoriaMetrics", files: vmalertTool, onRequest: true},
+	{name: "grafana-alerting", about: "the rules as provisioning file for Grafana-managed alerting", files: grafanaAlerting},
+	{name: "mimir", about: "the rules as a namespace of the ruler of Mimir or Cortex", files: mimir},
+	{name: "alertmanager", about: "inhibition rules and an example route for Alertmanager", files: alertmanager},
+	{name: "promtool", about: "unit tests of the rules, for promtool test rules", files: promtool, onRequest: true},
+	{name: "vmalert-tool", about: "the same for vmalert-tool unittest of VictoriaMetrics", files: vmalertTool, onRequest: true, ours: true},
 	{name: "mixin", about: "rules and dashboards as a jsonnet mixin with configurable names, labels and thresholds", files: mixin, onRequest: true},
 	{name: "manifest", about: "the dashboards as resources of Grafana 12 and later (dashboard.grafana.app)", files: manifests, onRequest: true},
 	{name: "manifest-v2", about: "the same in the schema of Grafana 13, which earlier versions cannot load", files: manifestsV2, onRequest: true},
@@ -164,12 +164,12 @@ func (f format) make(c config) ([]output.File, error) {
 
 // of refuses a source that the format does not support.
 func (f format) of(s alerts.Source) error {
-	if !s.Foreign() || f.anySource {
+	if !s.Foreign() || !f.ours {
 		return nil
 	}
 	var able []string
 	for _, other := range formats {
-		if other.anySource {
+		if !other.ours {
 			able = append(able, other.name)
 		}
 	}

@@ -57,8 +57,9 @@ func (k kubernetes) chart(files []output.File) []output.File {
 	return files
 }
 
-// validate reports the keys that the API server would refuse.
-func (k kubernetes) validate() (bad []*keyError) {
+// validate reports the keys that the API server would refuse. The name of an object
+// that holds a dashboard ends in board.
+func (k kubernetes) validate(board string) (bad []*keyError) {
 	sidecar := k.ConfigMap.Sidecar
 	labelled := map[string]string{"x": sidecar.LabelValue}
 	folder := map[string]string{}
@@ -73,10 +74,10 @@ func (k kubernetes) validate() (bad []*keyError) {
 		{kube.Object{Name: "x", Namespace: k.Namespace, Labels: k.Labels, Annotations: k.Annotations}, nil},
 		{kube.Object{Name: k.PrometheusRule.Name, Labels: k.PrometheusRule.Labels},
 			map[string]string{"name": "prometheusRule.name", "labels": "prometheusRule.labels"}},
-		{kube.Object{Name: k.ConfigMap.Name + longestBoard, Labels: map[string]string{sidecar.Label: ""}, Annotations: folder},
+		{kube.Object{Name: k.ConfigMap.Name + board, Labels: map[string]string{sidecar.Label: ""}, Annotations: folder},
 			map[string]string{"name": "configMap.name", "labels": "configMap.label", "annotations": "configMap.folderAnnotation"}},
 		{kube.Object{Name: "x", Labels: labelled}, map[string]string{"labels": "configMap.labelValue"}},
-		{kube.Object{Name: k.GrafanaOperator.Name + longestBoard, Labels: k.GrafanaOperator.InstanceSelector},
+		{kube.Object{Name: k.GrafanaOperator.Name + board, Labels: k.GrafanaOperator.InstanceSelector},
 			map[string]string{"name": "grafanaOperator.name", "labels": "grafanaOperator.instanceSelector"}},
 	} {
 		for _, err := range joined(c.object.Validate()) {
@@ -90,6 +91,3 @@ func (k kubernetes) validate() (bad []*keyError) {
 	}
 	return bad
 }
-
-// longestBoard follows the name of an object that holds a dashboard.
-const longestBoard = "-overview"

@@ -169,7 +169,7 @@ local twice(names) = [n for n in std.set(names) if std.count(names, n) > 1];
 local fields = {
   _leaderscopeNames+:: [],
   assert std.length(twice(self._leaderscopeNames)) == 0 :
-         'leaderscope: two copies of the mixin have the %s; _config is one for all copies, so make each of them by newLeaderscope({overviewUID: ..., lockUID: ..., backendsUID: ..., groupName: ...})' % std.join(', ', twice(self._leaderscopeNames)),
+         'leaderscope: two copies of the mixin have the %s; _config is one for all copies, so make each of them by newLeaderscope({%s, groupName: ...})' % [std.join(', ', twice(self._leaderscopeNames)), std.join(', ', [k + ': ...' for k in std.objectValues(data.boards)])],
 };
 
 local copied(made) = fields {

@@ -86,14 +86,20 @@ func changed(t *testing.T, c config, formats []format, byDefault map[string][]ou
 }
 
 // cheapestFirst are the formats but for the tests of rules, which follow from
-// the rules. The rules of a foreign source are one more. Those without dashboards
-// take a tenth of the time.
+// the rules. The rules of a foreign source are one more, and so are the dashboards
+// of each. Those without dashboards take a tenth of the time.
 func cheapestFirst() []format {
 	list := slices.DeleteFunc(slices.Clone(formats), func(f format) bool { return f.name == "promtool" || f.name == "vmalert-tool" })
-	list = append(list, format{name: "rules of leases", anySource: true, files: func(c config) ([]output.File, error) {
+	list = append(list, format{name: "rules of leases", files: func(c config) ([]output.File, error) {
 		c.Source = alerts.KubeStateMetrics
 		return prometheus(c)
 	}})
+	for _, source := range alerts.Sources()[1:] {
+		list = append(list, format{name: "dashboard of " + string(source), about: "dashboard", files: func(c config) ([]output.File, error) {
+			c.Source, c.Recording = source, false
+			return grafana(c)
+		}})
+	}
 	slices.SortStableFunc(list, func(a, b format) int {
 		return strings.Count(a.about, "dashboard") - strings.Count(b.about, "dashboard")
 	})
@@ -109,7 +115,7 @@ func TestEveryLimitOfTheDashboardsFollowsAKeyOfTheAlerts(t *testing.T) {
 	limits := reflect.TypeFor[dashboards.Thresholds]()
 	before := reflect.ValueOf(defaultConfig().boards().Thresholds)
 	for path, kind := range keys {
-		if !strings.HasPrefix(path, "alerts.") || kind.Kind() == reflect.Struct {
+		if !strings.HasPrefix(path, "alerts.") && !strings.HasPrefix(path, "kubeStateMetrics.") || kind.Kind() == reflect.Struct {
 			continue
 		}
 		_, c := another(t, path)

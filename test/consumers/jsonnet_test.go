@@ -103,9 +103,13 @@ const shown = "{dashboards: made.grafanaDashboards, alerts: made.prometheusAlert
 func expected(t *testing.T, dir string) map[string]any {
 	t.Helper()
 	boards := map[string]any{}
-	for _, name := range []string{"overview", "lock", "backends"} {
+	files, err := filepath.Glob(filepath.Join(dir, "grafana/leaderscope/*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
 		var board map[string]any
-		data, err := os.ReadFile(filepath.Join(dir, "grafana/leaderscope", name+".json"))
+		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,6 +286,32 @@ func TestTheMixinOfAConfigurationHasItsDefaults(t *testing.T) {
 	}
 }
 
+// On the series of another project there are fewer rules, one dashboard, and only the
+// settings that these follow.
+func TestTheMixinOfAnotherSourceIsWhatTheGeneratorWrites(t *testing.T) {
+	for name, c := range map[string]struct{ config, set, same string }{
+		"client-go":          {"source: client-go", `{}`, ``},
+		"kube-state-metrics": {"source: kube-state-metrics", `{}`, ``},
+		"client-go, set": {"source: client-go",
+			`{clientGoUID: 'mine', holderLabel: 'pod', selector: 'team="a"', alerts: {flapping: {handovers: 9}, noLeader: {critical: {severity: 'page'}}, splitBrain: {'for': '3m'}, renewalFailures: {enabled: false}}}`,
+			"dashboards: {clientGo: {uid: mine}}\nscope: {holder: pod, selector: 'team=\"a\"'}\nalerts: {flapping: {handovers: 9}, noLeader: {critical: {severity: page}}, splitBrain: {for: 3m}, renewalFailures: {enabled: false}}"},
+		"kube-state-metrics, set": {"source: kube-state-metrics",
+			`{kubeStateMetricsTitle: 'Mine', clusterLabel: 'region', alerts: {flapping: {handovers: 9}, vacant: {'for': '7m'}}}`,
+			"dashboards: {kubeStateMetrics: {title: Mine}}\nscope: {labels: [region, namespace, job, lock_name]}\nalerts: {flapping: {handovers: 9}, vacant: {for: 7m}}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := expected(t, generate(t, c.config+"\n"+c.same, "grafana,prometheus"))
+			got, err := evaluate(t, generate(t, c.config, "mixin"), "local made = m.newLeaderscope("+c.set+"); "+shown)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("want -, got +\n%s", diff)
+			}
+		})
+	}
+}
+
 // another is a mixin as others write it.
 const another = `{
   _config+:: {clusterLabel: 'job', selector: 'x', tags: ['other']},
@@ -365,7 +395,7 @@ func TestTheMixinRefusesWhatCannotWork(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ expression, want string }{
 		"two copies by one _config": {"(m + m).prometheusAlerts",
-			"leaderscope: two copies of the mixin have the group leader-election, group leader-election-2m, group leader-election-5m, uid leaderscope-backends, uid leaderscope-lock, uid leaderscope-overview; _config is one for all copies, so make each of them by newLeaderscope({overviewUID: ..., lockUID: ..., backendsUID: ..., groupName: ...})"},
+			"leaderscope: two copies of the mixin have the group leader-election, group leader-election-2m, group leader-election-5m, uid leaderscope-backends, uid leaderscope-lock, uid leaderscope-overview; _config is one for all copies, so make each of them by newLeaderscope({backendsUID: ..., lockUID: ..., overviewUID: ..., groupName: ...})"},
 		"two copies of one uid": {"(m + m.newLeaderscope({overviewUID: 'x', groupName: 'x'})).grafanaDashboards", "leaderscope: two copies of the mixin have the uid leaderscope-backends, uid leaderscope-lock; "},
 		"an unknown key":        {configured("{selectr: 'x'}"), "leaderscope: unknown key _config.leaderscope.selectr; valid keys: alertAnnotations, "},
 		"an unknown alert":      {configured("{alerts+: {noLeder: {}}}"), "leaderscope: unknown key _config.leaderscope.alerts.noLeder; valid keys: attemptStuck, "},
