@@ -123,6 +123,12 @@ func del(key string) *clientv3.Event {
 	return &clientv3.Event{Type: mvccpb.DELETE, Kv: &mvccpb.KeyValue{Key: []byte(key)}}
 }
 
+// stays is a key that belongs to no lease, as etcdctl puts it.
+func stays(e *clientv3.Event) *clientv3.Event {
+	e.Kv.Lease = 0
+	return e
+}
+
 // happens has changes happen one after another.
 func (c *cluster) happens(changes ...*clientv3.Event) {
 	for _, e := range changes {

@@ -213,7 +213,11 @@ func (q *queue) first() *mvccpb.KeyValue {
 
 // lengthOf queries the duration of a lease, once per lease; 0 if it is unknown.
 func (s *Source) lengthOf(ctx context.Context, q *queue, id clientv3.LeaseID) time.Duration {
-	if id == q.lease || id == 0 {
+	switch id {
+	case 0: // a key that stays until it is deleted, whatever the one before had
+		q.ttl, q.lease = 0, 0
+		return 0
+	case q.lease:
 		return q.ttl
 	}
 	asking, cancel := context.WithTimeout(ctx, time.Second)

@@ -28,14 +28,21 @@ func TestWhatEventsShowOfAnElection(t *testing.T) {
 		play  func(*cluster)
 		want  electtest.Series
 	}{
-		"found":                         {[]*clientv3.Event{put(key(1), "a")}, func(*cluster) {}, led("a", 1, 0, 0)},
-		"found with others behind":      {[]*clientv3.Event{put(key(2), "b"), put(key(1), "a")}, func(*cluster) {}, led("b", 1, 0, 0)},
-		"made while it is watched":      {nil, func(c *cluster) { c.happens(put(key(1), "a")) }, led("a", 1, 1, 0)},
-		"others queue up":               {[]*clientv3.Event{put(key(1), "a")}, func(c *cluster) { c.happens(put(key(2), "b"), put(key(3), "c")) }, led("a", 1, 0, 0)},
-		"one behind leaves":             {[]*clientv3.Event{put(key(1), "a"), put(key(2), "b")}, func(c *cluster) { c.happens(del(key(2))) }, led("a", 1, 0, 0)},
-		"the next takes over":           {[]*clientv3.Event{put(key(1), "a"), put(key(2), "b")}, func(c *cluster) { c.happens(del(key(1))) }, led("b", 2, 1, 0).With(Gaps(1, 0))},
-		"the value is changed":          {[]*clientv3.Event{put(key(1), "a")}, func(c *cluster) { c.happens(put(key(1), "a")) }, led("a", 1, 0, 0)},
-		"a key without a value":         {[]*clientv3.Event{put(key(1), "")}, func(*cluster) {}, led("1", 1, 0, 0)},
+		"found":                    {[]*clientv3.Event{put(key(1), "a")}, func(*cluster) {}, led("a", 1, 0, 0)},
+		"found with others behind": {[]*clientv3.Event{put(key(2), "b"), put(key(1), "a")}, func(*cluster) {}, led("b", 1, 0, 0)},
+		"made while it is watched": {nil, func(c *cluster) { c.happens(put(key(1), "a")) }, led("a", 1, 1, 0)},
+		"others queue up":          {[]*clientv3.Event{put(key(1), "a")}, func(c *cluster) { c.happens(put(key(2), "b"), put(key(3), "c")) }, led("a", 1, 0, 0)},
+		"one behind leaves":        {[]*clientv3.Event{put(key(1), "a"), put(key(2), "b")}, func(c *cluster) { c.happens(del(key(2))) }, led("a", 1, 0, 0)},
+		"the next takes over":      {[]*clientv3.Event{put(key(1), "a"), put(key(2), "b")}, func(c *cluster) { c.happens(del(key(1))) }, led("b", 2, 1, 0).With(Gaps(1, 0))},
+		"the value is changed":     {[]*clientv3.Event{put(key(1), "a")}, func(c *cluster) { c.happens(put(key(1), "a")) }, led("a", 1, 0, 0)},
+		"a key without a value":    {[]*clientv3.Event{put(key(1), "")}, func(*cluster) {}, led("1", 1, 0, 0)},
+		"a key without a lease":    {[]*clientv3.Event{stays(put(key(1), "a"))}, func(*cluster) {}, Held("a", 0, 0).With(electtest.Series{"token": 1})},
+		"a key without a lease takes over from one with": {[]*clientv3.Event{put(key(1), "a"), stays(put(key(2), "b"))}, func(c *cluster) {
+			c.happens(del(key(1)))
+		}, Held("b", 1, 0).With(electtest.Series{"token": 2}).With(Gaps(1, 0))},
+		"a key with a lease takes over from one without": {[]*clientv3.Event{stays(put(key(1), "a")), put(key(2), "b")}, func(c *cluster) {
+			c.happens(del(key(1)))
+		}, led("b", 2, 1, 0).With(Gaps(1, 0))},
 		"a key that is no candidate's":  {[]*clientv3.Event{put(key(1), "a")}, func(c *cluster) { c.happens(put("x", "b")) }, led("a", 1, 0, 0)},
 		"one for another in one change": {[]*clientv3.Event{put(key(1), "a")}, func(c *cluster) { c.atOnce(del(key(1)), put(key(2), "b")) }, led("b", 2, 1, 0).With(Gaps(1, 0))},
 		"one for two others in one change": {[]*clientv3.Event{put(key(1), "a"), put(key(2), "b")}, func(c *cluster) {

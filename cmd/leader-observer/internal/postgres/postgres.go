@@ -55,10 +55,10 @@ func (s *Source) Run(ctx context.Context) error {
 
 // held reads the exclusive locks of the database with a 64-bit key. A session is
 // identified by its process and its start; without permission to read other
-// sessions, by its process alone.
+// sessions, by its process alone. A prepared transaction has no process.
 const held = `
-select (l.classid::bigint << 32) | l.objid::bigint, l.pid,
-	coalesce(nullif(a.application_name, ''), 'session'), coalesce(extract(epoch from a.backend_start), 0)::bigint
+select (l.classid::bigint << 32) | l.objid::bigint, coalesce(l.pid, 0),
+	coalesce(nullif(a.application_name, ''), case when l.pid is null then 'prepared transaction' else 'session' end), coalesce(extract(epoch from a.backend_start), 0)::bigint
 from pg_locks l left join pg_stat_activity a on a.pid = l.pid
 where l.locktype = 'advisory' and l.granted and l.objsubid = 1 and l.mode = 'ExclusiveLock'
 	and l.database = (select oid from pg_database where datname = current_database())`

@@ -59,6 +59,12 @@ func (s *Source) look(ctx context.Context, client *redis.Client) error {
 	return nil
 }
 
+// What PTTL answers instead of a time, as the client returns it.
+const (
+	absent  = time.Duration(-2)
+	forever = time.Duration(-1)
+)
+
 func (s *Source) view(value *redis.StringCmd, left *redis.DurationCmd, asked time.Time) instrument.BackendView {
 	view := instrument.BackendView{Every: s.Every, ValidFor: observe.Believed(s.Every)}
 	text, err := value.Result()
@@ -67,10 +73,12 @@ func (s *Source) view(value *redis.StringCmd, left *redis.DurationCmd, asked tim
 	case errors.Is(err, redis.Nil):
 		view.State = instrument.BackendVacant
 	case err != nil || lateErr != nil: // not a string, or not allowed
+	case ttl == absent: // it expired between the two commands
+		view.State = instrument.BackendVacant
 	default:
 		digest := sha256.Sum256([]byte(text))
 		view.State, view.Holder = instrument.BackendHeld, hex.EncodeToString(digest[:8])
-		if ttl > 0 {
+		if ttl != forever {
 			view.Expiry = asked.Add(ttl)
 		}
 	}

@@ -23,7 +23,9 @@ type server struct {
 	values map[string]string
 	left   map[string]time.Duration // absent: for ever
 	wrong  map[string]bool          // keys that are no strings
-	away   error
+	// expires are keys that end between the two commands of a look.
+	expires map[string]bool
+	away    error
 }
 
 // wrongType is what Redis answers to GET of a list.
@@ -55,6 +57,8 @@ func (s *server) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPip
 				c.SetVal(-2) // of a key that is not there
 				if left, limited := s.left[key]; limited {
 					c.SetVal(left)
+				} else if s.expires[key] {
+					continue
 				} else if _, there := s.values[key]; there || s.wrong[key] {
 					c.SetVal(-1)
 				}
@@ -139,6 +143,24 @@ func TestWhatTheLooksShowOfAKey(t *testing.T) {
 				t.Error(err)
 			}
 			f.Shows("away", "x", electtest.Series{"up": 0})
+		},
+		"gone between the two commands of a look": func(s *server, looks func() error, f *Fixture) {
+			s.values, s.expires = map[string]string{"x": "one"}, map[string]bool{"x": true}
+			_ = looks()
+			f.Shows("free", "x", polled(Free(0, 0)))
+		},
+		"in its last millisecond": func(s *server, looks func() error, f *Fixture) {
+			s.values, s.left = map[string]string{"x": "one"}, map[string]time.Duration{"x": 0}
+			_ = looks()
+			f.Shows("over", "x", polled(Free(0, 0)).With(ends(0)))
+		},
+		"held for a time, then for ever": func(s *server, looks func() error, f *Fixture) {
+			s.values, s.left = map[string]string{"x": "one"}, map[string]time.Duration{"x": 30 * time.Second}
+			_ = looks()
+			time.Sleep(every)
+			s.left = nil
+			_ = looks()
+			f.Shows("held", "x", polled(Held(digestOfOne, 0, 0)))
 		},
 		"an empty value": func(s *server, looks func() error, f *Fixture) {
 			s.values = map[string]string{"x": ""}

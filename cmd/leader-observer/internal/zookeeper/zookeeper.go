@@ -6,8 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
-	"strconv"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -142,15 +142,9 @@ func follow(ctx context.Context, conn tree, p string, reads chan<- reading) {
 			_, _, changed, err = conn.ExistsW(p)
 		}
 		if err == nil {
-			l.first = lowest(nodes)
-			if l.first != "" {
-				var there bool
-				var stat *zk.Stat
-				if there, stat, err = conn.Exists(p + "/" + l.first); err == nil && !there {
-					continue // gone meanwhile: another is the first
-				} else if err == nil {
-					l.created = stat.Czxid
-				}
+			var again bool
+			if l.first, l.created, again, err = holder(conn, p, nodes); again {
+				continue
 			}
 		}
 		l.err = err
@@ -170,15 +164,32 @@ func follow(ctx context.Context, conn tree, p string, reads chan<- reading) {
 	}
 }
 
-// lowest is the node with the lowest number, ten digits at its end.
-func lowest(nodes []string) (first string) {
-	least := -1
-	for _, n := range nodes {
-		base := path.Base(n)
-		number, err := strconv.Atoi(base[max(0, len(base)-10):])
-		if err == nil && (least < 0 || number < least) {
-			first, least = n, number
+// holder is the first node that belongs to a session: a node that stays without one
+// is of another recipe. again means that a node is gone meanwhile.
+func holder(conn tree, p string, nodes []string) (first string, created int64, again bool, err error) {
+	for _, n := range candidates(nodes) {
+		there, stat, err := conn.Exists(p + "/" + n)
+		if err != nil || !there {
+			return "", 0, err == nil, err
+		}
+		if stat.EphemeralOwner != 0 {
+			return n, stat.Czxid, false, nil
 		}
 	}
-	return first
+	return "", 0, false, nil
+}
+
+// digits is how many ZooKeeper appends to the name of a sequential node.
+const digits = 10
+
+// candidates are the sequential nodes, the lowest number first.
+func candidates(nodes []string) (queue []string) {
+	number := func(n string) string { return n[len(n)-digits:] }
+	for _, n := range nodes {
+		if len(n) >= digits && strings.Trim(number(n), "0123456789") == "" {
+			queue = append(queue, n)
+		}
+	}
+	slices.SortStableFunc(queue, func(a, b string) int { return strings.Compare(number(a), number(b)) })
+	return queue
 }

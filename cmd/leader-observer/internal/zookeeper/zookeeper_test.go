@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -30,7 +31,8 @@ type queue struct {
 	nodes map[string]int64 // with the transaction that made them
 	watch chan zk.Event
 	away  error
-	hides string // a node that is listed, and gone when it is asked for
+	stays map[string]bool // nodes that belong to no session
+	hides string          // a node that is listed, and gone when it is asked for
 
 	events chan zk.Event
 	ended  chan error
@@ -70,7 +72,11 @@ func (q *queue) Exists(path string) (bool, *zk.Stat, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	made, there := q.nodes[path[len("/q/"):]]
-	return there, &zk.Stat{Czxid: made}, q.away
+	stat := &zk.Stat{Czxid: made, EphemeralOwner: 7}
+	if q.stays[path[len("/q/"):]] {
+		stat.EphemeralOwner = 0
+	}
+	return there, stat, q.away
 }
 
 // change changes the queue and tells who watches it.
@@ -153,7 +159,17 @@ func TestWhatALookShowsOfAQueue(t *testing.T) {
 			q.joins(second)
 		}, counted(Held(second, 1, 1.5), 3).With(Gaps(1, 1.5))},
 		"nodes that are no candidates": {[]string{"config"}, func(*queue) {}, Free(0, 0)},
-		"watched for an hour":          {[]string{first}, func(*queue) { time.Sleep(time.Hour) }, counted(Held(first, 0, 0), 1)},
+		"a node of another recipe that stays": {nil, func(q *queue) {
+			q.stays = map[string]bool{"job-0000000001": true}
+			q.joins("job-0000000001")
+		}, Free(0, 0)},
+		"a node that stays before a candidate": {nil, func(q *queue) {
+			q.stays = map[string]bool{"job-0000000001": true}
+			q.joins("job-0000000001")
+			q.joins(second)
+		}, counted(Held(second, 1, 0), 2)},
+		"short numbers":       {[]string{"1", "shard-3", "2024", second}, func(*queue) {}, counted(Held(second, 0, 0), 4)},
+		"watched for an hour": {[]string{first}, func(*queue) { time.Sleep(time.Hour) }, counted(Held(first, 0, 0), 1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, c.found, func(q *queue) {
@@ -250,12 +266,13 @@ func TestABackendIsUpWhenAllQueuesWereSeen(t *testing.T) {
 
 func TestTheLowestNumberIsFirst(t *testing.T) {
 	for want, nodes := range map[string][]string{
-		"":                   nil,
-		"a-0000000002":       {"b-0000000003", "a-0000000002"},
-		"z-0000000001":       {"a-0000000002", "z-0000000001", "note"},
-		"_c_9f-l-2147483646": {"_c_9f-l-2147483646", "_c_00-l-2147483647"},
+		"":                                      nil,
+		"a-0000000002 b-0000000003":             {"b-0000000003", "a-0000000002"},
+		"z-0000000001 a-0000000002":             {"a-0000000002", "z-0000000001", "note"},
+		"_c_9f-l-2147483646 _c_00-l-2147483647": {"_c_00-l-2147483647", "_c_9f-l-2147483646"},
+		"0000000005 b-0000000006":               {"b-0000000006", "5", "-123456789", "+123456789", "v-2.0", "0000000005"},
 	} {
-		if got := lowest(nodes); got != want {
+		if got := strings.Join(candidates(nodes), " "); got != want {
 			t.Errorf("%v: %q, want %q", nodes, got, want)
 		}
 	}
