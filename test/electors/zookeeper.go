@@ -72,9 +72,10 @@ func DeleteOnZooKeeper(_ context.Context, address, lock string) error {
 	return conn.Delete(node, -1)
 }
 
-// checks is a connection to ZooKeeper that hears each answer, which shows that
-// the session lives, and those to the question whether a node exists, which is
-// how its holder sees that it still holds it.
+// checks is a connection to ZooKeeper that hears the answers to the question
+// whether a node exists, which is how its holder sees that it still holds it. An
+// answer to a ping does not show that: a follower that is cut off from the others
+// gives it too, and it says nothing of the node.
 // A frame begins with its length and the number of its request; that of a
 // request continues with its arguments.
 type checks struct {
@@ -153,11 +154,7 @@ func (c *checks) answered(number uint32) {
 		delete(c.asked, number)
 	}
 	c.mu.Unlock()
-	switch {
-	case len(waiting) == 0: // the server says something by itself
-	case waiting[0].check:
+	if len(waiting) > 0 && waiting[0].check { // without a question the server says something by itself
 		c.replica.renewed(waiting[0].at)
-	default:
-		c.replica.answered(waiting[0].at)
 	}
 }

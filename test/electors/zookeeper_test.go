@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"testing"
+	"time"
 )
 
 // frame is a request or an answer with that number.
@@ -25,7 +26,7 @@ func TestAnswersToChecksAreHeardHoweverTheyAreCut(t *testing.T) {
 	answers := bytes.Join([][]byte{frame(0, make([]byte, 36)...), frame(1, make([]byte, 30)...), frame(2, make([]byte, 90)...), frame(^uint32(1), make([]byte, 12)...),
 		frame(2, 1), frame(3), frame(^uint32(0), make([]byte, 40)...)}, nil)
 	for size := 1; size <= len(answers); size++ {
-		heard := 0
+		heard, told := 0, 0
 		client, server := net.Pipe()
 		go func() {
 			defer server.Close()
@@ -34,7 +35,7 @@ func TestAnswersToChecksAreHeardHoweverTheyAreCut(t *testing.T) {
 			}
 			_, _ = server.Write(answers)
 		}()
-		c := newChecks(client, Replica{Renewed: func() { heard++ }})
+		c := newChecks(client, Replica{Renewed: func() { heard++ }, Answered: func(time.Time) { told++ }})
 		for _, r := range requests {
 			if _, err := c.Write(r); err != nil {
 				t.Fatal(err)
@@ -50,8 +51,8 @@ func TestAnswersToChecksAreHeardHoweverTheyAreCut(t *testing.T) {
 			}
 		}
 		// The first answer of 2 and that of 3; 4 was not answered.
-		if heard != 2 || !bytes.Equal(got, answers) {
-			t.Errorf("in reads of %d bytes: %d checks of 2, %d bytes of %d", size, heard, len(got), len(answers))
+		if heard != 2 || told != 2 || !bytes.Equal(got, answers) {
+			t.Errorf("in reads of %d bytes: %d and %d checks of 2, %d bytes of %d", size, heard, told, len(got), len(answers))
 		}
 	}
 }

@@ -79,6 +79,7 @@ func (o order) run() error {
 	}()
 	fmt.Println(l.Addr())
 
+	go watchStalls(context.Background(), c.log.stalled)
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGTERM)
 	ctx, stop := context.WithCancel(context.Background())
@@ -100,7 +101,10 @@ func (o order) run() error {
 func (c *candidate) lead(ctx context.Context, b backend) error {
 	r := electors.Replica{Address: c.Address, Lock: c.Lock, ID: c.ID, Renewed: c.hearsRenewal, Answered: c.hears}
 	if b.campaign != nil {
-		r.Stopped = func() { c.returned.Store(c.begun.Load()) }
+		r.Stopped = func() {
+			c.returned.Store(c.begun.Load())
+			c.log.write(eventReturned)
+		}
 		return b.campaign(ctx, r, c.election, func(ctx context.Context) {
 			c.afterLock.Add(1)
 			c.work(ctx, nil)

@@ -19,6 +19,9 @@ type applied struct {
 	Led bool
 }
 
+// hits reports whether a candidate was under the fault.
+func (a applied) hits(candidate int) bool { return a.Kind.shared() || a.Candidate == candidate }
+
 // awake is when a suspended process was continued: just before its fault was
 // seen to be over.
 func (a applied) awake() time.Duration { return a.To - 20*time.Millisecond }

@@ -16,12 +16,14 @@ const (
 	eventEnded    = "ended"    // its work has ended
 	eventReturned = "returned" // the lock was given back, or never held
 	eventStop     = "stop"     // it was asked to stop
+	eventStalled  = "stalled"  // it did not run for some time, up to then
 )
 
 // event is a line of a candidate's log.
 type event struct {
 	At   time.Time
 	What string
+	For  time.Duration `json:",omitempty"` // of a stall
 }
 
 // journal is a candidate's log. A line is in the file when write returns, so
@@ -39,10 +41,17 @@ func openJournal(name string) (*journal, error) {
 	return &journal{file: f}, nil
 }
 
-func (j *journal) write(what string) {
+func (j *journal) write(what string) { j.add(event{At: time.Now(), What: what}) }
+
+// stalled notes that the process did not run.
+func (j *journal) stalled(from, to time.Time) {
+	j.add(event{At: to, What: eventStalled, For: to.Sub(from)})
+}
+
+func (j *journal) add(e event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	line, err := json.Marshal(event{time.Now(), what})
+	line, err := json.Marshal(e)
 	if err == nil {
 		_, err = j.file.Write(append(line, '\n'))
 	}

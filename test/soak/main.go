@@ -52,6 +52,8 @@ func main() {
 	flag.BoolVar(&o.seeded, "seeded", false, "put a fault into the product, several programs at once: a run must find each")
 	flag.IntVar(&o.parallel, "parallel", 1, "how many electors, or programs with a fault, run at once")
 	flag.IntVar(&o.repeat, "repeat", 0, "how often a run is repeated, alone, that found something while the machine was too busy")
+	flag.StringVar(&o.record, "record", "", "folder for what was observed in each run; none if empty")
+	flag.StringVar(&o.play, "play", "", "judge this file of -record, and run nothing")
 	flag.StringVar(&o.page, "page", "", "write this page from the results in -out, and run nothing")
 	flag.Parse()
 	if !verbose {
@@ -82,6 +84,7 @@ const everyElector = "all"
 
 type options struct {
 	elector, only, out, page string
+	record, play             string
 	seeded                   bool
 	parallel, repeat         int
 	length                   time.Duration
@@ -92,8 +95,11 @@ func (o options) do(ctx context.Context) error {
 	if o.page != "" {
 		return writePage(o.out, o.page)
 	}
+	if o.play != "" {
+		return play(o.play)
+	}
 	if o.seeded {
-		return seed(ctx, server.Root(), o.elector, o.seed, o.parallel)
+		return o.seedFaults(ctx, server.Root())
 	}
 	breaks := some(o.only)
 	if len(breaks) == 0 {
@@ -113,16 +119,43 @@ func (o options) do(ctx context.Context) error {
 func (o options) one(ctx context.Context, b backend, breaks []kind) (*result, error) {
 	say := func(format string, args ...any) { fmt.Printf(b.name+": "+format+"\n", args...) }
 	say("seed %d, %v", o.seed, o.length)
-	r, err := run(ctx, b, plan(o.seed, o.length, electors.Lease, candidateCount, breaks), o.seed, o.length, say)
+	seen, err := run(ctx, b, plan(o.seed, o.length, electors.Lease, candidateCount, breaks), o.seed, o.length, say)
 	if err != nil {
 		return nil, err
 	}
-	r.Harness.Together = o.parallel
+	seen.Harness.Together = o.parallel
+	if o.record != "" {
+		if err := os.MkdirAll(o.record, 0o755); err != nil {
+			return nil, err
+		}
+		if err := seen.write(filepath.Join(o.record, fmt.Sprintf("%s-%d.json.gz", b.name, seen.Start.Unix()))); err != nil {
+			return nil, err
+		}
+	}
+	r := seen.result(b)
 	r.print(os.Stdout)
 	if o.out != "" {
 		return r, r.write(o.out)
 	}
 	return r, nil
+}
+
+// play judges a run again.
+func play(file string) error {
+	seen, err := readRecording(file)
+	if err != nil {
+		return err
+	}
+	b, err := find(seen.Elector)
+	if err != nil {
+		return err
+	}
+	r := seen.result(b)
+	r.print(os.Stdout)
+	if found := r.wrong(b); len(found) > 0 {
+		return errors.New("found\n\t" + strings.Join(found, "\n\t"))
+	}
+	return nil
 }
 
 func (r *result) write(dir string) error {

@@ -80,6 +80,7 @@ once, on %d processors%s.
 - **False absence**: it was 0 although the server named this process, its elector had said so, and it was not giving the lock back. **In spite of an answer** is
   the part in which the process could know better: its client had the answer to a request that it had sent less than a lease before, and its elector had not given
   up. Most electors give up before their lease end, so that the work can stop. The rest no process could know: the server had renewed the lease or was down, and no answer said so.
+  An answer of ZooKeeper to a ping is no such answer: a member that is cut off from the others gives it too.
 - **Naive gauge**: set to 1 when the work starts, to 0 when it has ended, in the same process. **Set after Lock**: set to 1 when the lock was taken, to 0 when the
   release has returned.
 
@@ -103,10 +104,18 @@ Seconds in the run, and per hour of leadership in brackets.
 	p.say("\nWhy `leader_active` can be 1 without the lock, and for how long:\n")
 	for _, r := range p.byFalseLeader() {
 		if b, err := find(r.Elector); err == nil {
-			p.say("- %s: up to %.1f s, two scrapes included: %s", r.Title, b.blind.Seconds(), b.why)
+			p.say("- %s: up to %.1f s, two scrapes included: %s%s", r.Title, b.blind.Seconds(), b.why, deaf(b))
 		}
 	}
 	p.absence()
+}
+
+// deaf says how long it may be where no answer comes.
+func deaf(b backend) string {
+	if b.leaseless {
+		return ""
+	}
+	return fmt.Sprintf(" While a fault keeps answers away, up to %.1f s: the holder gives up at its lease end at the latest.", b.allowed(true).Seconds())
 }
 
 func (p page) absence() {
@@ -117,11 +126,15 @@ False absence is on the safe side. As a part of the leadership, and of it what f
 |---|--:|--:|--:|--:|`)
 	for _, r := range p.byFalseLeader() {
 		t := r.Total
-		p.say("| %s | %s | %s | %s | %s |", r.Title, percent(t.Part(t.Active.FalseAbsence)), percent(t.Part(t.Active.KnownAbsence)), percent(r.absence()), percent(t.Part(t.Naive.FalseAbsence)))
+		part, _ := r.absence()
+		p.say("| %s | %s | %s | %s | %s |", r.Title, percent(t.Part(t.Active.FalseAbsence)), percent(t.Part(t.Active.KnownAbsence)), percent(part), percent(t.Part(t.Naive.FalseAbsence)))
 	}
 	p.say(`
 A ZooKeeper that restarts lets every session begin again, so that the record outlives the lease end of its holder by as long as the server was away.
-`)
+
+What the machine does late is not the metric's. Each process notes when it did not run for more than %d ms although its time had come, and the referee
+notes looks that took as long. A run fails for false leadership that is longer than what is explained and such time together, and for false absence outside of it.
+`, stalls.Milliseconds())
 }
 
 // row is an elector under a fault.

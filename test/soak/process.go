@@ -40,6 +40,12 @@ type life struct {
 	last *reading
 }
 
+// recorded is what is left of the life.
+func (l *life) recorded(candidate int) (recordedLife, error) {
+	events, err := readJournal(l.log)
+	return recordedLife{Candidate: candidate, Holder: l.holder, Events: events, Readings: l.readings, Last: l.last}, err
+}
+
 // process is a candidate behind a proxy of its own, and all lives that it had.
 type process struct {
 	number   int

@@ -141,27 +141,62 @@ func refereeNATS(addresses []string, lock string) (read, func(), error) {
 	return look, nc.Close, nil
 }
 
-// refereeZooKeeper reads the first node of the queue.
+// refereeZooKeeper reads the first node of the queue. The client waits a second
+// before it connects again, and no call of it takes a context: after a look that
+// failed the next has a client of its own.
 func refereeZooKeeper(addresses []string, lock string) (read, func(), error) {
-	conn, err := electors.ZooKeeperClient(addresses[0])
+	var conn *zk.Conn
+	closing := func() {
+		if conn != nil {
+			conn.Close()
+			conn = nil
+		}
+	}
+	type answer struct {
+		record
+		err error
+	}
+	look := func(ctx context.Context) (record, error) {
+		if conn == nil {
+			var err error
+			if conn, err = electors.ZooKeeperClient(addresses[0]); err != nil {
+				return record{}, err
+			}
+		}
+		answers, asked := make(chan answer, 1), conn
+		go func() {
+			r, err := firstOnZooKeeper(asked, lock)
+			answers <- answer{r, err}
+		}()
+		select {
+		case a := <-answers:
+			if a.err != nil && !errors.Is(a.err, errFirstChanged) {
+				closing()
+			}
+			return a.record, a.err
+		case <-ctx.Done():
+			closing()
+			return record{}, context.Cause(ctx)
+		}
+	}
+	return look, closing, nil
+}
+
+var errFirstChanged = errors.New("the first has changed")
+
+func firstOnZooKeeper(conn *zk.Conn, lock string) (record, error) {
+	node, err := electors.FirstOnZooKeeper(conn, lock)
+	if errors.Is(err, zk.ErrNoNode) || err == nil && node == "" {
+		return record{}, nil
+	}
 	if err != nil {
-		return nil, nil, err
+		return record{}, err
 	}
-	look := func(context.Context) (record, error) {
-		node, err := electors.FirstOnZooKeeper(conn, lock)
-		if errors.Is(err, zk.ErrNoNode) || err == nil && node == "" {
-			return record{}, nil
-		}
-		if err != nil {
-			return record{}, err
-		}
-		holder, _, err := conn.Get(node)
-		if errors.Is(err, zk.ErrNoNode) { // gone in between
-			return record{}, errors.New("the first has changed")
-		}
-		return record{holder: string(holder), term: node}, err
+	holder, _, err := conn.Get(node)
+	if errors.Is(err, zk.ErrNoNode) { // gone in between
+		return record{}, errFirstChanged
 	}
-	return look, conn.Close, nil
+	return record{holder: string(holder), term: node}, err
 }
 
 // refereeKubernetes reads the Lease as candidates do: it is held while its

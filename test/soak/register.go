@@ -25,9 +25,9 @@ type store struct {
 
 // write is one that arrived.
 type write struct {
-	at      time.Duration
-	holder  string
-	refused bool // its token was too low
+	At      time.Duration
+	Holder  string
+	Refused bool // its token was too low
 }
 
 func newStore(start time.Time) (*store, error) {
@@ -44,9 +44,9 @@ func newStore(start time.Time) (*store, error) {
 func (s *store) url() string { return "http://" + s.listener.Addr().String() }
 
 func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	got := write{at: onWall(s.start, time.Now()), holder: r.FormValue("id")}
+	got := write{At: onWall(s.start, time.Now()), Holder: r.FormValue("id")}
 	if token, err := strconv.ParseUint(r.FormValue("token"), 10, 64); err == nil && s.guard.Check(token) != nil {
-		got.refused = true
+		got.Refused = true
 		w.WriteHeader(http.StatusConflict)
 	}
 	s.mu.Lock()

@@ -23,7 +23,7 @@ func span(from, to time.Duration) timeline.Span { return timeline.Span{From: fro
 // journalOf is a log with an event at each of these times.
 func journalOf(events ...any) (all []event) {
 	for i := 0; i < len(events); i += 2 {
-		all = append(all, event{began.Add(events[i].(time.Duration)), events[i+1].(string)})
+		all = append(all, event{At: began.Add(events[i].(time.Duration)), What: events[i+1].(string)})
 	}
 	return all
 }
@@ -63,9 +63,9 @@ func TestALogTellsTenuresAndWork(t *testing.T) {
 			journalOf(2*s, eventBegun, 5*s, eventBegun, 6*s, eventEnded, 8*s, eventEnded), 9 * s,
 			story{tenures: []timeline.Span{span(2*s, 6*s), span(5*s, 8*s)}, work: []timeline.Span{span(2*s, 6*s), span(5*s, 8*s)}, asked: []time.Duration{0, 0}},
 		},
-		"callbacks say nothing of attempts": {
-			journalOf(2*s, eventBegun, 5*s, eventEnded, 8*s, eventBegun), 9 * s,
-			story{tenures: []timeline.Span{span(2*s, 5*s), span(8*s, 9*s)}, work: []timeline.Span{span(2*s, 5*s), span(8*s, 9*s)}, asked: []time.Duration{0, 5 * s}},
+		"callbacks ask again when they have returned, before the work has ended": {
+			journalOf(2*s, eventBegun, 4*s, eventReturned, 5*s, eventEnded, 8*s, eventBegun), 9 * s,
+			story{tenures: []timeline.Span{span(2*s, 5*s), span(8*s, 9*s)}, work: []timeline.Span{span(2*s, 5*s), span(8*s, 9*s)}, asked: []time.Duration{0, 4 * s}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,6 +79,7 @@ func TestALogTellsTenuresAndWork(t *testing.T) {
 func TestATermIsFreedWhenItsRecordGoes(t *testing.T) {
 	won := story{work: []timeline.Span{span(2*s, 6*s)}, asked: []time.Duration{s}}
 	take := history.Operation{Kind: history.Take, Term: "a term 1", Call: s, Return: 2 * s}
+	unseen := []history.Operation{take, {Kind: history.Free, Term: "a term 1", Call: s, Return: 20 * s}}
 	for name, c := range map[string]struct {
 		terms []timeline.Term
 		want  []history.Operation
@@ -91,18 +92,83 @@ func TestATermIsFreedWhenItsRecordGoes(t *testing.T) {
 			[]timeline.Term{{Holder: "a", Since: span(1500*time.Millisecond, 1600*time.Millisecond)}}, []history.Operation{take},
 		},
 		"another's record": {
-			[]timeline.Term{{Holder: "b", Since: span(1500*time.Millisecond, 1600*time.Millisecond), Until: span(5*s, 6*s)}}, []history.Operation{take},
+			[]timeline.Term{{Holder: "b", Since: span(1500*time.Millisecond, 1600*time.Millisecond), Until: span(5*s, 6*s)}}, unseen,
 		},
 		"the record of the term before": {
-			[]timeline.Term{{Holder: "a", Since: span(0, s/2), Until: span(5*s, 6*s)}}, []history.Operation{take},
+			[]timeline.Term{{Holder: "a", Since: span(0, s/2), Until: span(s/2, s)}}, unseen,
+		},
+		"a record that it had before it asked": {
+			[]timeline.Term{{Holder: "a", Since: span(0, s/2), Until: span(5*s, 6*s)}},
+			[]history.Operation{take, {Kind: history.Free, Term: "a term 1", Call: 5 * s, Return: 6 * s}},
 		},
 		"the record of the next term": {
-			[]timeline.Term{{Holder: "a", Since: span(3*s, 4*s), Until: span(5*s, 6*s)}}, []history.Operation{take},
+			[]timeline.Term{{Holder: "a", Since: span(3*s, 4*s), Until: span(5*s, 6*s)}}, unseen,
+		},
+		"a record that it had asked for before, and then its own": {
+			[]timeline.Term{{Holder: "a", Since: span(1100*time.Millisecond, 1200*time.Millisecond), Until: span(1300*time.Millisecond, 1400*time.Millisecond)}, {Holder: "a", Since: span(1500*time.Millisecond, 1600*time.Millisecond), Until: span(5*s, 6*s)}},
+			[]history.Operation{take, {Kind: history.Free, Term: "a term 1", Call: 5 * s, Return: 6 * s}},
+		},
+		"no record at all": {nil, unseen},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, operations(c.terms, "a", won, 20*s)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What a lock may do and what it may not, as looks and logs have it.
+func TestTheHistoryOfARecordIsThatOfALockOrNot(t *testing.T) {
+	term := func(holder string, since, until time.Duration) timeline.Term {
+		end := timeline.Span{}
+		if until > 0 {
+			end = span(until, until+s/10)
+		}
+		return timeline.Term{Holder: holder, Since: span(since, since+s/10), Until: end}
+	}
+	type works = map[string]story
+	work := func(asked ...timeline.Span) (all story) { // from when it asked to when it began
+		for _, a := range asked {
+			all.asked, all.work = append(all.asked, a.From), append(all.work, span(a.To, a.To+s))
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		terms []timeline.Term
+		works works
+		want  history.Verdict
+	}{
+		"one after the other": {
+			[]timeline.Term{term("a", s, 5*s), term("b", 6*s, 0)}, works{"a": work(span(0, 2*s)), "b": work(span(0, 7*s))}, history.Legal,
+		},
+		"two at once, by the record": {
+			[]timeline.Term{term("a", s, 9*s), term("b", 6*s, 0)}, works{"a": work(span(0, 2*s)), "b": work(span(3*s, 7*s))}, history.Illegal,
+		},
+		"two at once, and the first never freed": {
+			[]timeline.Term{term("a", s, 0)}, works{"a": work(span(0, 2*s)), "b": work(span(3*s, 7*s))}, history.Illegal,
+		},
+		"a term that no look has shown, between two others": {
+			[]timeline.Term{term("a", s, 4*s), term("c", 9*s, 0)}, works{"a": work(span(0, 2*s)), "b": work(span(3*s, 7*s)), "c": work(span(5*s, 10*s))}, history.Legal,
+		},
+		"a holder that gives up, and wins the same record back": {
+			[]timeline.Term{term("a", s, 9*s), term("b", 10*s, 0)}, works{"a": work(span(0, 2*s), span(4*s, 5*s)), "b": work(span(3*s, 11*s))}, history.Legal,
+		},
+		"a holder that wins the same record back while another leads": {
+			[]timeline.Term{term("a", s, 9*s), term("b", 4500*time.Millisecond, 0)}, works{"a": work(span(0, 2*s), span(4*s, 7*s)), "b": work(span(4*s, 5*s))}, history.Illegal,
+		},
+		"a wait that was given up shows late, before its own record": {
+			[]timeline.Term{term("b", s, 2*s), term("a", 3*s, 4*s), term("a", 5*s, 8*s), term("b", 9*s, 0)},
+			works{"a": work(span(2*s, 6*s)), "b": work(span(0, 1500*time.Millisecond), span(6*s, 10*s))}, history.Legal,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, operations(c.terms, "a", won)); diff != "" {
-				t.Error(diff)
+			var all []history.Operation
+			for holder, w := range c.works {
+				all = append(all, operations(c.terms, holder, w, 20*s)...)
+			}
+			if got, why := history.Check(all, time.Minute); got != c.want {
+				t.Errorf("%s, want %s: %s\n%v", got, c.want, why, all)
 			}
 		})
 	}
@@ -204,11 +270,40 @@ func TestWhatIsWrongWithARun(t *testing.T) {
 			func(r *result) { r.Total.Active.LongestLeader = 300 * time.Millisecond },
 			[]string{"leader_active was 1 for 300ms at a stretch without the lock; at most 200ms is explained, since the adapter watches the leader's key."},
 		},
-		"an absence without a fault": {
+		"a false leader whose circumstances are known": {
+			func(r *result) {
+				r.FalseLeader = []falseLeader{{Holder: "candidate-1-1", From: 12 * s, Lasted: 300 * time.Millisecond, Stalled: 50 * time.Millisecond, Faults: []kind{remove}, Allowed: 200 * time.Millisecond}}
+			},
+			[]string{"leader_active was 1 for 300ms at a stretch without the lock (candidate-1-1, 12.0 s after the start, record deleted by an operator; the machine was late for 50ms of it); at most 200ms is explained, since the adapter watches the leader's key."},
+		},
+		"a false leader that the machine explains": {
+			func(r *result) {
+				r.Total.Active.LongestLeader = 300 * time.Millisecond
+				r.FalseLeader = []falseLeader{{Lasted: 300 * time.Millisecond, Stalled: 100 * time.Millisecond, Allowed: 200 * time.Millisecond}}
+			}, nil,
+		},
+		"a false leader while no answers come": {
+			func(r *result) {
+				r.Total.Active.LongestLeader = 3 * s
+				r.FalseLeader = []falseLeader{{Lasted: 3 * s, Faults: []kind{remove, restart}, Allowed: 3800 * time.Millisecond}}
+			}, nil,
+		},
+		"an absence of two scrapes in a short run": {
 			func(r *result) {
 				r.ByFault[none] = timeline.Figures{Led: 100 * s, Active: timeline.Gauge{FalseAbsence: 200 * time.Millisecond}}
+				r.Total.Active.KnownAbsence = 200 * time.Millisecond
+			}, nil,
+		},
+		"an absence that the machine explains": {
+			func(r *result) {
+				r.ByFault[none] = timeline.Figures{Led: 100 * s, Active: timeline.Gauge{FalseAbsence: s, StalledAbsence: 800 * time.Millisecond}}
+			}, nil,
+		},
+		"an absence without a fault": {
+			func(r *result) {
+				r.ByFault[none] = timeline.Figures{Led: 100 * s, Active: timeline.Gauge{FalseAbsence: 300 * time.Millisecond}}
 			},
-			[]string{"leader_active was 0 for 0.20 % of the leadership although no fault kept answers away; at most 0.1 % is allowed"},
+			[]string{"leader_active was 0 for 0.30 % of the leadership although no fault kept answers away; at most 0.1 % is allowed"},
 		},
 		"an absence while no answers come": {
 			func(r *result) {
@@ -217,9 +312,9 @@ func TestWhatIsWrongWithARun(t *testing.T) {
 		},
 		"an absence in spite of an answer": {
 			func(r *result) {
-				r.Total.Active = timeline.Gauge{FalseAbsence: 5 * s, KnownAbsence: 200 * time.Millisecond}
+				r.Total.Active = timeline.Gauge{FalseAbsence: 5 * s, KnownAbsence: 300 * time.Millisecond}
 			},
-			[]string{"leader_active was 0 for 0.20 % of the leadership although an answer had arrived whose lease had not run out; at most 0.1 % is allowed"},
+			[]string{"leader_active was 0 for 0.30 % of the leadership although an answer had arrived whose lease had not run out; at most 0.1 % is allowed"},
 		},
 		"an end that is too late": {
 			func(r *result) { r.Headroom.Unsafe = 51 * time.Millisecond },
@@ -233,8 +328,8 @@ func TestWhatIsWrongWithARun(t *testing.T) {
 			func(r *result) { r.Counters.Counted = 20 }, []string{"counters: 40 renewals were answered and 20 counted"},
 		},
 		"a broken elector": {
-			func(r *result) { r.Record = history.Illegal },
-			[]string{"the elector is broken, not the metric: by the backend's record the history of the lock is illegal"},
+			func(r *result) { r.Record, r.Illegal = history.Illegal, "no place for take b" },
+			[]string{"the elector is broken, not the metric: by the backend's record the history of the lock is illegal: no place for take b"},
 		},
 		"nothing was judged": {
 			func(r *result) { r.Total.Led = 0 }, []string{"no candidate led at a time that could be judged"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/leaderscope/leaderscope/test/electors"
 	"github.com/leaderscope/leaderscope/test/server"
+	"github.com/leaderscope/leaderscope/test/soak/timeline"
 )
 
 // candidateCount is how many campaign.
@@ -28,11 +29,14 @@ type soak struct {
 	candidates []*process
 	applied    []applied
 	loads      []float64
+
+	mu      sync.Mutex
+	stalled []timeline.Span // in which this process did not run
 }
 
 // run breaks one thing after the other, for no longer than length, and returns
 // what was seen. The seed names the run.
-func run(ctx context.Context, b backend, faults []fault, seed uint64, length time.Duration, say func(string, ...any)) (_ *result, err error) {
+func run(ctx context.Context, b backend, faults []fault, seed uint64, length time.Duration, say func(string, ...any)) (_ *recording, err error) {
 	dir, err := os.MkdirTemp("", "leaderscope-soak-")
 	if err != nil {
 		return nil, err
@@ -60,6 +64,13 @@ func run(ctx context.Context, b backend, faults []fault, seed uint64, length tim
 	watching, over := context.WithCancel(context.Background())
 	var referees sync.WaitGroup
 	referees.Go(func() { r.referee.watch(watching, look) })
+	referees.Go(func() {
+		watchStalls(watching, func(from, to time.Time) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.stalled = append(r.stalled, timeline.Span{From: onWall(r.start, from), To: onWall(r.start, to)})
+		})
+	})
 	defer referees.Wait()
 	defer over()
 	defer func() {
@@ -93,7 +104,7 @@ func run(ctx context.Context, b backend, faults []fault, seed uint64, length tim
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return r.result(seed)
+	return r.recorded(seed)
 }
 
 // faults waits for a leader and applies one fault after the other. A server may

@@ -25,13 +25,15 @@ const (
 // wrong are the promises that a run saw broken.
 func (r *result) wrong(b backend) (all []string) {
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	if got := r.Total.Active.LongestLeader; got > b.blind {
-		add("leader_active was 1 for %v at a stretch without the lock; at most %v is explained, since %s", round(got), round(b.blind), b.why)
+	for _, f := range r.falseLeaders(b) {
+		if f.Lasted-f.Stalled > f.Allowed {
+			add("leader_active was 1 for %v at a stretch without the lock%s; at most %v is explained, since %s", round(f.Lasted), f.circumstances(), round(f.Allowed), b.why)
+		}
 	}
-	if absence := r.absence(); absence > mostAbsence {
+	if absence, long := r.absence(); absence > mostAbsence && long > scrapes {
 		add("leader_active was 0 for %.2f %% of the leadership although no fault kept answers away; at most %.1f %% is allowed", 100*absence, 100*mostAbsence)
 	}
-	if absence := r.Total.Part(r.Total.Active.KnownAbsence); absence > mostAbsence {
+	if absence := r.Total.Part(r.Total.Active.KnownAbsence); absence > mostAbsence && r.Total.Active.KnownAbsence > scrapes {
 		add("leader_active was 0 for %.2f %% of the leadership although an answer had arrived whose lease had not run out; at most %.1f %% is allowed", 100*absence, 100*mostAbsence)
 	}
 	if got := r.Headroom.Unsafe; got > mostUnsafe {
@@ -44,7 +46,7 @@ func (r *result) wrong(b backend) (all []string) {
 		add("counters: %d renewals were answered and %d counted", n, r.Counters.Counted)
 	}
 	if r.Record != history.Legal {
-		add("the elector is broken, not the metric: by the backend's record the history of the lock is %s", r.Record)
+		add("the elector is broken, not the metric: by the backend's record the history of the lock is %s%s", r.Record, because(r.Illegal))
 	}
 	if r.Total.Led == 0 {
 		add("no candidate led at a time that could be judged")
@@ -52,17 +54,49 @@ func (r *result) wrong(b backend) (all []string) {
 	return all
 }
 
+// falseLeaders are the times of false leadership; of a result without them, the
+// longest.
+func (r *result) falseLeaders(b backend) []falseLeader {
+	if longest := r.Total.Active.LongestLeader; r.FalseLeader == nil && longest > 0 {
+		return []falseLeader{{Lasted: longest, Allowed: b.blind}}
+	}
+	return r.FalseLeader
+}
+
+// circumstances say when, whose and under what it was.
+func (f falseLeader) circumstances() string {
+	if f.Holder == "" {
+		return ""
+	}
+	text := fmt.Sprintf(" (%s, %.1f s after the start", f.Holder, f.From.Seconds())
+	for _, k := range f.Faults {
+		text += ", " + string(k)
+	}
+	if f.Stalled > 0 {
+		text += fmt.Sprintf("; the machine was late for %v of it", round(f.Stalled))
+	}
+	return text + ")"
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
+}
+
 // absence is the part of the leadership in which leader_active was falsely 0
-// under no fault that keeps answers away.
-func (r *result) absence() float64 {
-	var absent, led time.Duration
+// under no fault that keeps answers away, and how long that was. What the
+// machine explains does not count.
+func (r *result) absence() (part float64, absent time.Duration) {
+	var led time.Duration
 	for k, f := range r.ByFault {
 		if !k.unanswered() {
-			absent += f.Active.FalseAbsence
+			absent += f.Active.FalseAbsence - f.Active.StalledAbsence
 			led += f.Led
 		}
 	}
-	return timeline.Figures{Led: led}.Part(absent)
+	return timeline.Figures{Led: led}.Part(absent), absent
 }
 
 // print writes a run's figures for people.
@@ -88,6 +122,12 @@ func (r *result) print(w io.Writer) {
 	line("headroom: %d compared, median %v, later by %v at most, earlier by %v at most", h.Compared, round(h.Median), round(h.Unsafe), round(h.Safe))
 	line("work after loss: %v exported, %v to %v by the record", round(r.AfterLoss.Exported), round(r.AfterLoss.Least), round(r.AfterLoss.Most))
 	line("counters: %d readings, %d differences; %d renewals answered, %d counted", r.Counters.Readings, len(r.Counters.Differences), r.Counters.Answered, r.Counters.Counted)
+	for _, f := range r.FalseLeader {
+		line("false leader for %v%s, %v allowed", round(f.Lasted), f.circumstances(), round(f.Allowed))
+	}
+	if r.Illegal != "" {
+		line("illegal: %s", r.Illegal)
+	}
 	line("history of the record: %s; work of two at once for %v, %v at most", r.Record, round(r.Overlap), round(r.LongestOverlap))
 	line("register: %d writes, %d without the lock, %d refused", r.Writes.All, r.Writes.Unheld, r.Writes.Refused)
 	line("load average %.1f, %d electors at once", r.Harness.Load, r.Harness.Together)

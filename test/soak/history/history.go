@@ -6,6 +6,7 @@ package history
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -58,18 +59,57 @@ var model = porcupine.Model{
 	},
 }
 
-// Check reports whether operations are a lock's. The check may take that long.
-func Check(operations []Operation, limit time.Duration) Verdict {
+// Check reports whether operations are a lock's, and of a history that is not
+// what has no place in it. The check may take that long.
+func Check(operations []Operation, limit time.Duration) (verdict Verdict, why string) {
 	var all []porcupine.Operation
 	for _, o := range operations {
 		all = append(all, porcupine.Operation{Input: o, Call: int64(o.Call), Return: int64(o.Return)})
 	}
 	switch porcupine.CheckOperationsTimeout(model, all, limit) {
 	case porcupine.Ok:
-		return Legal
+		return Legal, ""
 	case porcupine.Illegal:
-		return Illegal
+		return Illegal, stuck(all, limit)
 	default:
-		return Undecided
+		return Undecided, ""
 	}
+}
+
+// stuck names the operation that ends the longest order that a lock may have,
+// and who holds the lock then.
+func stuck(all []porcupine.Operation, limit time.Duration) string {
+	_, info := porcupine.CheckOperationsVerbose(model, all, limit)
+	var longest []porcupine.Operation
+	for _, partition := range info.PartialLinearizationsOperations() {
+		for _, order := range partition {
+			if len(order) > len(longest) {
+				longest = order
+			}
+		}
+	}
+	placed := map[Operation]bool{}
+	holder := Operation{}
+	for _, p := range longest {
+		o := p.Input.(Operation)
+		placed[o] = true
+		if holder = o; o.Kind == Free {
+			holder = Operation{}
+		}
+	}
+	next := Operation{Return: math.MaxInt64}
+	for _, p := range all {
+		if o := p.Input.(Operation); !placed[o] && o.Return < next.Return {
+			next = o
+		}
+	}
+	if holder.Term == "" {
+		return fmt.Sprintf("no place for %v, when the lock is free", next)
+	}
+	return fmt.Sprintf("no place for %v, after %v", next, holder)
+}
+
+// String names the operation and its time in the run.
+func (o Operation) String() string {
+	return fmt.Sprintf("%s %s (%.3f s to %.3f s)", o.Kind, o.Term, o.Call.Seconds(), o.Return.Seconds())
 }

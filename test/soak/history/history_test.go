@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+const ms = time.Millisecond
+
 func take(term string, from, to time.Duration) Operation { return Operation{Take, term, from, to} }
 func free(term string, from, to time.Duration) Operation { return Operation{Free, term, from, to} }
 
@@ -29,7 +31,7 @@ func TestAHistoryIsThatOfALockOrNot(t *testing.T) {
 		"the second of two waiters does not wait": {[]Operation{take("a", 0, 10), take("b", 1, 50), take("c", 1, 51), free("a", 20, 30)}, Illegal},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Check(c.operations, time.Minute); got != c.want {
+			if got, _ := Check(c.operations, time.Minute); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
@@ -42,11 +44,30 @@ func TestALongHistoryIsDecided(t *testing.T) {
 		term := fmt.Sprint(i)
 		operations = append(operations, take(term, max(0, 10*i-25), 10*i), free(term, 10*i+2, 10*i+9))
 	}
-	if got := Check(operations, time.Minute); got != Legal {
+	if got, _ := Check(operations, time.Minute); got != Legal {
 		t.Errorf("1000 terms: %s", got)
 	}
 	operations = append(operations, take("one more", 5001, 5002))
-	if got := Check(operations, time.Minute); got != Illegal {
+	if got, _ := Check(operations, time.Minute); got != Illegal {
 		t.Errorf("1000 terms and one that nobody freed: %s", got)
+	}
+}
+
+func TestAnIllegalHistoryNamesWhatHasNoPlace(t *testing.T) {
+	for name, c := range map[string]struct {
+		operations []Operation
+		want       string
+	}{
+		"legal":                          {[]Operation{take("a", 0, 10)}, ""},
+		"taken while another holds it":   {[]Operation{take("a", 0, time.Second), take("b", 1500*ms, 2*time.Second), free("a", 3*time.Second, 4*time.Second)}, "no place for take b (1.500 s to 2.000 s), after take a (0.000 s to 1.000 s)"},
+		"another was never freed":        {[]Operation{take("a", 0, 10), free("a", 20, 30), take("b", 40, 50), take("c", time.Second, 2*time.Second)}, "no place for take c (1.000 s to 2.000 s), after take b (0.000 s to 0.000 s)"},
+		"freed and never taken":          {[]Operation{take("a", 0, 10), free("a", 20, 30), free("b", time.Second, 2*time.Second)}, "no place for free b (1.000 s to 2.000 s), when the lock is free"},
+		"what is wrong at its beginning": {[]Operation{free("a", 0, time.Second)}, "no place for free a (0.000 s to 1.000 s), when the lock is free"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, why := Check(c.operations, time.Minute); why != c.want {
+				t.Errorf("%q, want %q", why, c.want)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -29,6 +30,26 @@ type Life struct {
 	// leads, up to the moment at which it began to give that up. They come from
 	// the candidate's log.
 	Tenures []Span
+	// Stalls are times in which a process of the measurement did not run although
+	// it had something to do, or the server was slow.
+	Stalls []Span
+}
+
+// stalled is how much of a span falls into stalls.
+func (l Life) stalled(span Span) (sum time.Duration) {
+	var cut []Span
+	for _, s := range l.Stalls {
+		if s.From < span.To && span.From < s.To {
+			cut = append(cut, Span{max(s.From, span.From), min(s.To, span.To)})
+		}
+	}
+	slices.SortFunc(cut, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
+	at := span.From
+	for _, s := range cut {
+		sum += max(s.To-max(s.From, at), 0)
+		at = max(at, s.To)
+	}
+	return sum
 }
 
 // Rules say how samples count.
@@ -50,6 +71,9 @@ type Gauge struct {
 	// KnownAbsence is the part of FalseAbsence in which the candidate could know
 	// better: an answer had reached it whose lease had not run out.
 	KnownAbsence time.Duration
+	// StalledAbsence is the part of FalseAbsence that a stall explains. It is not in
+	// KnownAbsence.
+	StalledAbsence time.Duration `json:",omitempty"`
 	// LongestLeader is the longest time at a stretch of false leadership.
 	LongestLeader time.Duration
 }
@@ -95,6 +119,7 @@ func (g *Gauge) add(other Gauge) {
 	g.FalseLeader += other.FalseLeader
 	g.FalseAbsence += other.FalseAbsence
 	g.KnownAbsence += other.KnownAbsence
+	g.StalledAbsence += other.StalledAbsence
 	g.LongestLeader = max(g.LongestLeader, other.LongestLeader)
 }
 
@@ -137,12 +162,52 @@ func Judge(t *Truth, life Life, r Rules, of func(at time.Duration) string) map[s
 				continue
 			case !g.says && mine && tenured:
 				g.FalseAbsence += weight
-				if !s.Unknowable {
+				switch {
+				case life.stalled(Span{s.From - r.Interval, s.To}) > 0:
+					g.StalledAbsence += weight
+				case !s.Unknowable:
 					g.KnownAbsence += weight
 				}
 			}
 			runs[k] = 0
 		}
+	}
+	return all
+}
+
+// FalseLeader is a time at a stretch in which leader_active was 1 without the
+// lock.
+type FalseLeader struct {
+	Span
+	// Lasted is the time that its samples stand for.
+	Lasted time.Duration
+	// Stalled is how long, from an interval before it, a stall lasted.
+	Stalled time.Duration
+}
+
+// FalseLeaders are those of a life. A sample at whose time the truth is not known
+// does not end one.
+func FalseLeaders(t *Truth, life Life, r Rules) (all []FalseLeader) {
+	open := false
+	for i, s := range life.Samples {
+		holder, known := t.Holder(s.Span)
+		if s.Length() > r.Late || !known {
+			continue
+		}
+		if !s.Active || holder == life.Holder {
+			open = false
+			continue
+		}
+		if !open {
+			all = append(all, FalseLeader{Span: Span{s.From, s.From}})
+		}
+		open = true
+		f := &all[len(all)-1]
+		weight := r.weight(life.Samples, i)
+		f.To, f.Lasted = s.From+weight, f.Lasted+weight
+	}
+	for i, f := range all {
+		all[i].Stalled = life.stalled(Span{f.From - r.Interval, f.To})
 	}
 	return all
 }

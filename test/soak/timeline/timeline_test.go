@@ -139,51 +139,51 @@ func TestGaugesAreComparedWithTheRecord(t *testing.T) {
 		want Figures
 	}{
 		"a holder that says so": {
-			Life{"a", samples(at(0), at(2*time.Second), leads), tenure},
+			Life{"a", samples(at(0), at(2*time.Second), leads), tenure, nil},
 			Figures{Led: 2 * time.Second, Judged: 20},
 		},
 		"a naive gauge stays when the lease has ended": {
-			Life{"a", join(samples(at(0), at(2*time.Second), leads), samples(at(2*time.Second), at(2500*ms), naive), samples(at(2500*ms), at(3*time.Second), idle)), tenure},
+			Life{"a", join(samples(at(0), at(2*time.Second), leads), samples(at(2*time.Second), at(2500*ms), naive), samples(at(2500*ms), at(3*time.Second), idle)), tenure, nil},
 			Figures{Led: 2 * time.Second, Judged: 30,
 				Naive:     Gauge{FalseLeader: 500 * ms, LongestLeader: 500 * ms},
 				AfterLock: Gauge{FalseLeader: 500 * ms, LongestLeader: 500 * ms}},
 		},
 		"another holds it": {
-			Life{"a", samples(at(3*time.Second), at(3300*ms), Sample{Active: true}), tenure},
+			Life{"a", samples(at(3*time.Second), at(3300*ms), Sample{Active: true}), tenure, nil},
 			Figures{Judged: 3, Active: Gauge{FalseLeader: 300 * ms, LongestLeader: 300 * ms}},
 		},
 		"the longest of two stretches": {
-			Life{"a", join(samples(at(3*time.Second), at(3300*ms), naive), samples(at(3300*ms), at(3500*ms), idle), samples(at(3500*ms), at(4*time.Second), naive)), nil},
+			Life{"a", join(samples(at(3*time.Second), at(3300*ms), naive), samples(at(3300*ms), at(3500*ms), idle), samples(at(3500*ms), at(4*time.Second), naive)), nil, nil},
 			Figures{Judged: 10,
 				Naive:     Gauge{FalseLeader: 800 * ms, LongestLeader: 500 * ms},
 				AfterLock: Gauge{FalseLeader: 800 * ms, LongestLeader: 500 * ms}},
 		},
 		"absent in its tenure": {
-			Life{"a", samples(at(500*ms), at(900*ms), naive), tenure},
+			Life{"a", samples(at(500*ms), at(900*ms), naive), tenure, nil},
 			Figures{Led: 400 * ms, Judged: 4, Active: Gauge{FalseAbsence: 400 * ms, KnownAbsence: 400 * ms}},
 		},
 		"absent in its tenure, and no answer says better after half of it": {
-			Life{"a", join(samples(at(500*ms), at(700*ms), naive), samples(at(700*ms), at(900*ms), Sample{Naive: true, AfterLock: true, Unknowable: true})), tenure},
+			Life{"a", join(samples(at(500*ms), at(700*ms), naive), samples(at(700*ms), at(900*ms), Sample{Naive: true, AfterLock: true, Unknowable: true})), tenure, nil},
 			Figures{Led: 400 * ms, Judged: 4, Active: Gauge{FalseAbsence: 400 * ms, KnownAbsence: 200 * ms}},
 		},
 		"absent while it gives the lock back": {
-			Life{"a", samples(at(500*ms), at(900*ms), naive), []Span{{0, 500 * ms}}},
+			Life{"a", samples(at(500*ms), at(900*ms), naive), []Span{{0, 500 * ms}}, nil},
 			Figures{Led: 400 * ms, Judged: 4},
 		},
 		"the record of an earlier life is not this one's": {
-			Life{"a.2", samples(at(500*ms), at(900*ms), idle), nil},
+			Life{"a.2", samples(at(500*ms), at(900*ms), idle), nil, nil},
 			Figures{Judged: 4},
 		},
 		"a reading that took long is left out": {
-			Life{"a", []Sample{{Span: Span{at(500 * ms), at(600 * ms)}}}, tenure},
+			Life{"a", []Sample{{Span: Span{at(500 * ms), at(600 * ms)}}}, tenure, nil},
 			Figures{LeftOut: 1},
 		},
 		"a reading at a change is not judged": {
-			Life{"a", []Sample{{Span: Span{1999 * ms, 2000 * ms}}}, tenure},
+			Life{"a", []Sample{{Span: Span{1999 * ms, 2000 * ms}}}, tenure, nil},
 			Figures{Unknown: 1},
 		},
 		"a sample stands for two intervals at most": {
-			Life{"a", []Sample{{Span: Span{at(0), at(ms)}, Active: true}, {Span: Span{at(1500 * ms), at(1501 * ms)}, Active: true}}, tenure},
+			Life{"a", []Sample{{Span: Span{at(0), at(ms)}, Active: true}, {Span: Span{at(1500 * ms), at(1501 * ms)}, Active: true}}, tenure, nil},
 			Figures{Led: 300 * ms, Judged: 2, Naive: Gauge{FalseAbsence: 300 * ms, KnownAbsence: 300 * ms}, AfterLock: Gauge{FalseAbsence: 300 * ms, KnownAbsence: 300 * ms}},
 		},
 	} {
@@ -204,7 +204,7 @@ func TestFiguresBelongToTheFaultOfTheirTime(t *testing.T) {
 		}
 		return "killed"
 	}
-	got := Judge(truth, Life{"a", samples(150*ms, 950*ms, naive), nil}, every, fault)
+	got := Judge(truth, Life{"a", samples(150*ms, 950*ms, naive), nil, nil}, every, fault)
 	four := Gauge{FalseLeader: 400 * ms, LongestLeader: 400 * ms}
 	three := Gauge{FalseLeader: 400 * ms, LongestLeader: 800 * ms}
 	want := map[string]*Figures{
@@ -247,19 +247,19 @@ func TestALossTakesTimeToShow(t *testing.T) {
 		want []Loss
 	}{
 		"0 at the first sample": {
-			Life{"a", join(samples(50*ms, 1050*ms, leads), samples(1050*ms, 2*time.Second, idle)), tenure}, []Loss{{end, 0, true}},
+			Life{"a", join(samples(50*ms, 1050*ms, leads), samples(1050*ms, 2*time.Second, idle)), tenure, nil}, []Loss{{end, 0, true}},
 		},
 		"0 after three samples": {
-			Life{"a", join(samples(50*ms, 1350*ms, leads), samples(1350*ms, 2*time.Second, idle)), tenure}, []Loss{{end, 348 * ms, true}},
+			Life{"a", join(samples(50*ms, 1350*ms, leads), samples(1350*ms, 2*time.Second, idle)), tenure, nil}, []Loss{{end, 348 * ms, true}},
 		},
 		"1 up to the end": {
-			Life{"a", samples(50*ms, 1350*ms, leads), tenure}, []Loss{{end, 249 * ms, false}},
+			Life{"a", samples(50*ms, 1350*ms, leads), tenure, nil}, []Loss{{end, 249 * ms, false}},
 		},
 		"given back": {
-			Life{"a", samples(50*ms, 1350*ms, leads), []Span{{0, 990 * ms}}}, nil,
+			Life{"a", samples(50*ms, 1350*ms, leads), []Span{{0, 990 * ms}}, nil}, nil,
 		},
 		"another's": {
-			Life{"c", samples(50*ms, 1350*ms, leads), tenure}, nil,
+			Life{"c", samples(50*ms, 1350*ms, leads), tenure, nil}, nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -300,7 +300,7 @@ func TestAProcessWakesUp(t *testing.T) {
 
 func TestATermThatComesBackIsNoLoss(t *testing.T) {
 	truth := NewTruth(looks(part{holder: "a", term: "1", for_: time.Second}, part{for_: time.Second}, part{holder: "a", term: "1", for_: time.Second}), 100*ms)
-	life := Life{"a", samples(50*ms, 2950*ms, leads), []Span{{0, 3 * time.Second}}}
+	life := Life{"a", samples(50*ms, 2950*ms, leads), []Span{{0, 3 * time.Second}}, nil}
 	if got := Losses(truth, life); got != nil {
 		t.Errorf("%v", got)
 	}
@@ -311,7 +311,7 @@ func TestATermThatComesBackIsNoLoss(t *testing.T) {
 
 func TestALockThatIsTakenAgainIsLostUntilThen(t *testing.T) {
 	truth := NewTruth(looks(part{holder: "a", term: "1", for_: time.Second}, part{for_: time.Second}, part{holder: "a", term: "2", for_: time.Second}), 100*ms)
-	life := Life{"a", samples(50*ms, 2950*ms, leads), []Span{{0, 3 * time.Second}}}
+	life := Life{"a", samples(50*ms, 2950*ms, leads), []Span{{0, 3 * time.Second}}, nil}
 	// The samples at 1050 to 1950 ms said 1 without the lock.
 	if diff := cmp.Diff([]Loss{{Span{980 * ms, 1002 * ms}, 949 * ms, true}}, Losses(truth, life)); diff != "" {
 		t.Error(diff)
@@ -423,6 +423,43 @@ func TestCountersAreWithinWhatTheLogAllows(t *testing.T) {
 	})
 	want := []string{"renewals is 8, the log has 4 to 4", "ended is 1, the log has 2 to 2"}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFalseLeadershipAtAStretch(t *testing.T) {
+	truth := NewTruth(looks(part{holder: "a", term: "1", for_: time.Second}, part{for_: time.Second}, part{holder: "a", term: "2", for_: time.Second}), 100*ms)
+	lies := func(from, lasted, stalled time.Duration) FalseLeader {
+		return FalseLeader{Span{from, from + lasted}, lasted, stalled}
+	}
+	for name, c := range map[string]struct {
+		samples []Sample
+		stalls  []Span
+		want    []FalseLeader
+	}{
+		"never":                       {join(samples(50*ms, 950*ms, leads), samples(1050*ms, 1950*ms, idle)), nil, nil},
+		"after the end":               {join(samples(50*ms, 1350*ms, leads), samples(1350*ms, 1950*ms, idle)), nil, []FalseLeader{lies(1050*ms, 300*ms, 0)}},
+		"twice":                       {join(samples(1050*ms, 1250*ms, leads), samples(1250*ms, 1350*ms, idle), samples(1350*ms, 1650*ms, leads), samples(1650*ms, 1950*ms, idle)), nil, []FalseLeader{lies(1050*ms, 200*ms, 0), lies(1350*ms, 300*ms, 0)}},
+		"until it leads again":        {samples(1750*ms, 2950*ms, leads), nil, []FalseLeader{lies(1750*ms, 300*ms, 0)}},
+		"a stall in it":               {join(samples(1050*ms, 1350*ms, leads), samples(1350*ms, 1950*ms, idle)), []Span{{1100 * ms, 1150 * ms}}, []FalseLeader{lies(1050*ms, 300*ms, 50*ms)}},
+		"stalls that overlap":         {join(samples(1050*ms, 1350*ms, leads), samples(1350*ms, 1950*ms, idle)), []Span{{1120 * ms, 1180 * ms}, {1100 * ms, 1150 * ms}}, []FalseLeader{lies(1050*ms, 300*ms, 80*ms)}},
+		"a stall just before":         {join(samples(1050*ms, 1350*ms, leads), samples(1350*ms, 1950*ms, idle)), []Span{{900 * ms, 1000 * ms}}, []FalseLeader{lies(1050*ms, 300*ms, 50*ms)}},
+		"a stall long before":         {join(samples(1050*ms, 1350*ms, leads), samples(1350*ms, 1950*ms, idle)), []Span{{100 * ms, 900 * ms}}, []FalseLeader{lies(1050*ms, 300*ms, 0)}},
+		"readings that take too long": {[]Sample{{Span: Span{1050 * ms, 1150 * ms}, Active: true}}, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, FalseLeaders(truth, Life{Holder: "a", Samples: c.samples, Stalls: c.stalls}, every)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAnAbsenceInAStallIsTheMachines(t *testing.T) {
+	truth := NewTruth(looks(part{holder: "a", term: "1", for_: 2 * time.Second}), 100*ms)
+	life := Life{"a", samples(50*ms, 450*ms, idle), []Span{{0, 2 * time.Second}}, []Span{{300 * ms, 320 * ms}}}
+	got := Judge(truth, life, every, func(time.Duration) string { return "" })[""].Active
+	if diff := cmp.Diff(Gauge{FalseAbsence: 400 * ms, KnownAbsence: 300 * ms, StalledAbsence: 100 * ms}, got); diff != "" {
 		t.Error(diff)
 	}
 }
