@@ -15,7 +15,7 @@ func (p *process) sees() {
 	}
 	b, lease := p.backend(), p.sim.Lease
 	view := instrument.BackendView{State: instrument.BackendVacant}
-	// Whoever watches is told when a record goes; a Lease names its last holder on.
+	// A watch reports that a record is deleted; a Lease keeps the name of its last holder.
 	if b.holder != nil && !(p.sim.Waiting && b.free()) {
 		if b.renewed != p.read || b.holder != p.readOf {
 			p.read, p.readOf, p.readAt = b.renewed, b.holder, p.sim.now

@@ -214,7 +214,7 @@ func (q *queue) first() *mvccpb.KeyValue {
 // lengthOf queries the duration of a lease, once per lease; 0 if it is unknown.
 func (s *Source) lengthOf(ctx context.Context, q *queue, id clientv3.LeaseID) time.Duration {
 	switch id {
-	case 0: // a key that stays until it is deleted, whatever the one before had
+	case 0: // a key that stays until it is deleted: the lease of the key before it has no effect
 		q.ttl, q.lease = 0, 0
 		return 0
 	case q.lease:
