@@ -72,7 +72,7 @@ func (k *NoLeader) rules(b builder) []draft {
 	explained := func(e query.Expr) query.Expr { return query.Op(s.Without(e, free), "or", k.witnessed(b)) }
 	// What explains the absence does so for every job of the lock (B48).
 	anyJob := func(e query.Expr) query.Expr { return s.Of(s.HoldInfo(), e) }
-	critical := query.Op(k.known(b), "unless "+same, anyJob(query.Op(led, "or", explained(query.Op(k.gone(b), "or", k.passing(b))))))
+	critical := query.Op(k.known(b), "unless "+same, anyJob(query.Op(query.Op(led, "unless "+query.On(s.HolderLabels()), k.repeated(b)), "or", explained(query.Op(k.gone(b), "or", k.passing(b))))))
 	// What passes within a minute or two need not be asked for: the warning waits
 	// for longer.
 	warning := query.Op(query.Op(s.HoldInfo(single), "unless "+same, anyJob(led)), "and "+same, anyJob(explained(k.gone(b))))
@@ -146,6 +146,14 @@ func (k *NoLeader) gone(b builder) query.Expr {
 	gone = query.Op(gone, "and "+onHolder, query.Op(k.leased(b), "or", k.refused(b)))
 	followed := query.Op(query.Over("last_over_time", won, lookback), "< "+query.On(s.Labels)+" group_left ()", s.By("max", won))
 	return query.Op(gone, "unless "+onHolder, followed)
+}
+
+// repeated keeps ends of leases that have passed and no longer move: a collector
+// repeats what a dead leader pushed (B57). The end still moves if the clock of a live
+// leader is slow, and is the same without a new sample after a restart of the server.
+func (k *NoLeader) repeated(b builder) query.Expr {
+	expiry := b.scope.Metric(catalog.LeaseExpiry)
+	return query.Op(query.Op(query.Over("last_over_time", expiry, b.fresh().String()), "==", query.Offset(expiry, k.DownFor.String())), "<", query.Call("time"))
 }
 
 // held keeps replicas whose last sample within a window says that they hold.

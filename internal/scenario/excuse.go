@@ -49,5 +49,29 @@ func excuseScenarios() []Scenario {
 				leader_active{instance="i1",lock_name="redacted"} 1x10 stale
 				leader_lease_expiry_timestamp_seconds{instance="i1",lock_name="redacted"} 3000x10 stale
 				leader_active{instance="i2",lock_name="redacted"} 0x50`},
+		{ID: "B57", Name: "a collector repeats what a leader pushed before it died, and a standby meets errors", Every: half, End: 12 * minute,
+			Load: erring(`1x60`, `12+30x9 282x50`),
+			Want: "BackendErrors/warning 10m.. = 0.815\nNoLeader/critical 6m30s.. = 1"},
+		{ID: "B57", Name: "a leader pushes, its clock is five minutes behind, and a standby meets errors", Every: half, End: 12 * minute,
+			Load: erring(`1x60`, `-290+30x60`),
+			Want: "BackendErrors/warning 10m.. = 0.815"},
+		{ID: "B57", Name: "a leader renews a lease of ten minutes every 200 s, and a standby meets errors", Every: half, End: 12 * minute,
+			Load: erring(`1x60`, `600x6 800x6 1000x7 1200x6 1400x40`),
+			Want: "BackendErrors/warning 10m.. = 0.815"},
+		{ID: "B57", Name: "Prometheus was away for three minutes, and a standby meets errors", Every: half, End: 12 * minute,
+			Load: erring(`1x9 _x6 1x50`, `12+30x9 _x6 492+30x50`),
+			Want: "BackendErrors/warning 10m.. = 0.815"},
 	}
+}
+
+// erring is a leader that is pushed, or scraped without up, and a standby that meets
+// errors.
+func erring(leads, ends string) string {
+	return held + `
+		leader_active{instance="i1"} ` + leads + `
+		leader_lease_duration_seconds 15x60
+		leader_lease_expiry_timestamp_seconds{instance="i1"} ` + ends + `
+		leader_active{instance="i2"} 0x60
+		leader_attempts_total{instance="i2"} 0+1x9 14+4x50
+		leader_not_acquired_total{instance="i2",reason="backend_error"} 0x9 4+4x50`
 }
