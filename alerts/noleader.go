@@ -65,17 +65,16 @@ func (k *NoLeader) validate(c check) {
 }
 
 func (k *NoLeader) rules(b builder) []draft {
-	s, same := b.scope, k.sameLock(b)
-	led := query.Op(s.Metric(catalog.Active), ">", "0")
+	s, same := b.scope, b.scope.SameLock()
 	// If the backend reports the lock as free, nothing explains the absence (B41).
 	free := query.Op(s.Metric(catalog.BackendHeld), "==", "0")
 	explained := func(e query.Expr) query.Expr { return query.Op(s.Without(e, free), "or", k.witnessed(b)) }
 	// What explains the absence does so for every job of the lock (B48).
-	anyJob := func(e query.Expr) query.Expr { return s.Of(s.HoldInfo(), e) }
-	critical := query.Op(k.known(b), "unless "+same, anyJob(query.Op(query.Op(led, "unless "+query.On(s.HolderLabels()), k.repeated(b)), "or", explained(query.Op(k.gone(b), "or", k.passing(b))))))
+	claimed := query.Op(s.Led(), "unless "+query.On(s.HolderLabels()), k.repeated(b))
+	critical := query.Op(k.known(b), "unless "+same, s.Candidates(query.Op(claimed, "or", explained(query.Op(k.gone(b), "or", k.passing(b))))))
 	// What passes within a minute or two need not be asked for: the warning waits
 	// for longer.
-	warning := query.Op(query.Op(s.HoldInfo(single), "unless "+same, anyJob(led)), "and "+same, anyJob(explained(k.gone(b))))
+	warning := query.Op(query.Op(s.HoldInfo(single), "unless "+same, s.Candidates(s.Led())), "and "+same, s.Candidates(explained(k.gone(b))))
 	by := func(e query.Expr) query.Expr { return s.By("group", e) }
 	summary := "Lock " + b.lock() + " has no leader"
 	reason := b.topReason("5m") + b.reportedHeld("2m")
@@ -109,19 +108,6 @@ func (k *NoLeader) detect(d *detector) {
 		"whether a leader that is not scraped for longer than "+k.DownFor.String()+" is dead, while no other replica campaigns")
 	d.timed(k.Critical, "the same, while the backend tells another replica that the lock is held", refused-d.scrape, refused, shorter)
 	d.every(k.Interval, k.Warning, "the death of the last holder, while its lease or its target explains the absence", 0, d.scrape, shorter)
-}
-
-// sameLock matches a lock across the jobs of the scope: one lock has one label,
-// family and backend. If another job leads, the lock has a leader: of blue and green,
-// or of a canary and its stable release, only one leads (B14).
-func (k *NoLeader) sameLock(b builder) string {
-	same := slices.DeleteFunc(slices.Clone(b.scope.Labels), func(l string) bool { return l == "job" })
-	if len(same) < len(b.scope.Labels) {
-		for _, l := range catalog.ElectorInfo.Labels() {
-			same = append(same, l.Name())
-		}
-	}
-	return query.On(same)
 }
 
 // known keeps held locks. A lock around single runs is free most of the time (B7). A

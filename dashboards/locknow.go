@@ -19,25 +19,30 @@ func (q queries) holderNow() *stat.PanelBuilder {
 	leading := q.facts.Leading()
 	on := query.On(q.locks.Labels)
 	holder := "{{" + q.cfg.Scope.Holder + "}}"
+	targets := []target{
+		{ref: "Crowd", expr: query.Op(leading, "and "+on, q.facts.Crowded()), legend: holder},
+		{ref: "Holder", expr: query.Op(leading, "unless "+on, q.facts.Crowded()), legend: holder},
+		{ref: "Unprotected", expr: q.facts.Unprotected(), legend: holder + " works without it"},
+		{ref: "NotSeen", expr: q.facts.UnseenLeaders(), legend: holder + ", not scraped"},
+		{ref: "NoLeader", expr: query.Op(q.facts.Leaderless(), "unless", q.facts.Unseen()), legend: "no replica"},
+		{ref: "Idle", expr: q.facts.Run(query.Op(q.facts.Active(), "==", query.Number(0))), legend: "idle"},
+	}
+	if slices.Contains(q.locks.Labels, "job") {
+		targets = append(targets, target{ref: "Elsewhere", expr: q.facts.OtherLeaders(), legend: holder + " of job {{job}}"})
+	}
 	return statPanel(about{
 		id: panel.Holder, title: "Held by",
 		description: "The replica that holds the lock now. Several replicas in red are more than the elector allows: two replicas do the same work. " +
-			"A lock taken for single runs is idle most of the time.",
+			"A lock taken for single runs is idle most of the time. In blue: a replica of another job that leads the same lock, as of a canary and its stable release.",
 		unit: units.Short, noValue: "not reported", width: 7, height: 4,
-		steps: []dashboard.Threshold{base(green)},
-		targets: []target{
-			{ref: "Crowd", expr: query.Op(leading, "and "+on, q.facts.Crowded()), legend: holder},
-			{ref: "Holder", expr: query.Op(leading, "unless "+on, q.facts.Crowded()), legend: holder},
-			{ref: "Unprotected", expr: q.facts.Unprotected(), legend: holder + " works without it"},
-			{ref: "NotSeen", expr: q.facts.UnseenLeaders(), legend: holder + ", not scraped"},
-			{ref: "NoLeader", expr: query.Op(q.facts.Leaderless(), "unless", q.facts.Unseen()), legend: "no replica"},
-			{ref: "Idle", expr: q.facts.Run(query.Op(q.facts.Active(), "==", query.Number(0))), legend: "idle"},
-		},
+		steps:   []dashboard.Threshold{base(green)},
+		targets: targets,
 	}).
 		OverrideByQuery("Crowd", []dashboard.DynamicConfigValue{fixed(red)}).
 		OverrideByQuery("Unprotected", []dashboard.DynamicConfigValue{fixed(red)}).
 		OverrideByQuery("NotSeen", []dashboard.DynamicConfigValue{fixed(orange)}).
 		OverrideByQuery("NoLeader", []dashboard.DynamicConfigValue{fixed(orange)}).
+		OverrideByQuery("Elsewhere", []dashboard.DynamicConfigValue{fixed(blue)}).
 		OverrideByQuery("Idle", []dashboard.DynamicConfigValue{fixed(unseen)}).
 		Text(common.NewVizTextDisplayOptionsBuilder().ValueSize(20)).
 		TextMode(common.BigValueTextModeName)

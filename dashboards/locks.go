@@ -136,7 +136,7 @@ func stateColor(c *condition.Condition) string {
 		return orange
 	case c == condition.Led:
 		return green
-	case c == condition.Running:
+	case c == condition.Running, c == condition.LedElsewhere:
 		return blue
 	}
 	return unseen

@@ -1,6 +1,7 @@
 package dashboards
 
 import (
+	stdcmp "cmp"
 	"fmt"
 	"maps"
 	"strings"
@@ -17,7 +18,8 @@ import (
 
 // lock writes the series of one lock, seen by replicas i1 and i2.
 type lock struct {
-	name, mode string
+	// job is a if empty.
+	job, name, mode string
 	// active are the samples of leader_active of the two replicas.
 	active [2]string
 	more   map[string]string
@@ -32,8 +34,9 @@ func (l lock) series() []promeval.Series {
 	if name == nameless {
 		name = ""
 	}
+	job := stdcmp.Or(l.job, "a")
 	add := func(metric, extra, values string) {
-		all = append(all, promeval.Series{Selector: fmt.Sprintf(`%s{job="a",lock_name=%q%s}`, metric, name, extra), Values: values})
+		all = append(all, promeval.Series{Selector: fmt.Sprintf(`%s{job=%q,lock_name=%q%s}`, metric, job, name, extra), Values: values})
 	}
 	for i, active := range l.active {
 		instance := fmt.Sprintf(`,instance="i%d"`, i+1)
@@ -109,6 +112,7 @@ func TestHeadlinesShowZeroAsZeroAndMissingAsMissing(t *testing.T) {
 	led.more = map[string]string{"leader_lease_duration_seconds": "15x40"}
 	free := lock{name: "free", mode: "hold", active: [2]string{off, off}}
 	two := lock{name: "two", mode: "hold", active: [2]string{on, on}}
+	canary := lock{job: "canary", name: "led", mode: "hold", active: [2]string{off, off}}
 	idle := lock{name: "idle", mode: "run", active: [2]string{off, off}}
 	late := lock{name: "late", mode: "run", active: [2]string{off, off}, more: usage("0x20 1x20", "0x40")}
 	late.more["leader_lease_duration_seconds"] = "15x40"
@@ -125,6 +129,7 @@ func TestHeadlinesShowZeroAsZeroAndMissingAsMissing(t *testing.T) {
 	}{
 		"no leaderless lock":                {panel.Leaderless, "Now", []lock{led, idle}, []float64{0}},
 		"one leaderless lock":               {panel.Leaderless, "Now", []lock{led, free, idle}, []float64{1}},
+		"a lock that another job leads":     {panel.Leaderless, "Now", []lock{led, canary, free}, []float64{1}},
 		"no lock that is held":              {panel.Leaderless, "Now", []lock{idle}, nil},
 		"the alert of a leaderless lock":    {panel.Leaderless, "Firing", []lock{led, paged}, []float64{1}},
 		"a paged lock is not counted twice": {panel.Leaderless, "Now", []lock{led, paged, free}, []float64{1}},

@@ -32,9 +32,8 @@ func (q queries) now() row {
 func (q queries) withoutLeader() *stat.PanelBuilder {
 	return q.pagingOrNow(about{
 		title: "Without a leader",
-		description: "Locks that replicas campaign for and that no replica holds now. Orange: a failover takes a few seconds, and a " +
-			"lock that another job leads needs no leader here. Red: the alert pages. Check the backend errors and the attempts that " +
-			"wait.",
+		description: "Locks that replicas campaign for and that no replica holds now, of this job or of another with the same lock. Orange: a " +
+			"failover takes a few seconds. Red: the alert pages. Check the backend errors and the attempts that wait.",
 		unit: units.Short, noValue: "no held lock", width: 4, height: 4,
 	}, condition.NoLeader, q.facts.Leaderless(), q.facts.Mode(catalog.ModeHold))
 }

@@ -111,7 +111,7 @@ func (q queries) selecting() (queries, error) {
 		}
 	}
 	q.locks.Histograms = scope.histograms()
-	q.facts = query.Facts{Scope: q.locks, Limits: q.cfg.limits()}
+	q.facts = query.Facts{Scope: q.locks, Limits: q.cfg.limits(), JobMatcher: q.chosen("job")}
 	// Alerts have the labels of the scope and not those of the selector.
 	for _, l := range scope.Labels {
 		q.facts.AlertMatchers = append(q.facts.AlertMatchers, q.chosen(l))

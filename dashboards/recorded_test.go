@@ -132,6 +132,7 @@ func troubledLocks() []lock {
 	return []lock{
 		led, free, late, gone,
 		{name: "two", mode: "hold", active: [2]string{on, on}},
+		{job: "canary", name: "two", mode: "hold", active: [2]string{off, off}},
 		{name: "vanished", mode: "hold", active: [2]string{"1x20 stale", "0x20 stale"}},
 		{name: "redacted", mode: "run", active: [2]string{on, on}},
 	}

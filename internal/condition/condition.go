@@ -79,14 +79,16 @@ var (
 
 // Conditions in which nothing is wrong.
 var (
-	Idle    = &Condition{Text: "idle"}
-	Running = &Condition{Text: "running"}
-	Led     = &Condition{Text: "led"}
+	Idle = &Condition{Text: "idle"}
+	// LedElsewhere: no replica of this job leads, and one of another job does.
+	LedElsewhere = &Condition{Text: "led by another job"}
+	Running      = &Condition{Text: "running"}
+	Led          = &Condition{Text: "led"}
 )
 
 // states are the states of a lock; later ones are worse.
 var states = []*Condition{
-	Idle, Running, Led,
+	Idle, LedElsewhere, Running, Led,
 	ManyNow, NoLeaderNow, NoStandby, LowHeadroom, NearLease, Flapping, RenewalFailures, AttemptStuck, UnprotectedNow,
 	NoAcquisition, TaskFailing, JobOverdue, LockVanished, StaleWrite, Overlap, SomeBackendErrors, NoVisibleLeader, NotSeen,
 	BackendErrors, LeaseExceeded, TokenRegressed, WorkAfterLoss, Impostor, SplitBrain, Vacant, NoLeader,
@@ -103,7 +105,7 @@ var jobs = []*Condition{MetricsAbsent, ScrapeFailing, RedactionKeyMismatch, Labe
 func All() []*Condition { return append(States(), jobs...) }
 
 // Trouble is the first state with a problem, or a possible problem.
-const Trouble = 3
+const Trouble = 4
 
 // State is the number of a lock's state; -1 for a condition that is not a state.
 func (c *Condition) State() int {

@@ -21,6 +21,9 @@ type Facts struct {
 	Recorded bool
 	// AlertMatchers are added to selectors of alerts.
 	AlertMatchers []Matcher
+	// JobMatcher is the one of Matchers that chooses a job; it does not apply where
+	// another job may lead the same lock.
+	JobMatcher Matcher
 }
 
 // Limits are the thresholds and windows of the alerts that facts share with
@@ -42,6 +45,16 @@ func (f Facts) Active() Expr {
 		return f.recorded(RecordedActive)
 	}
 	return f.By("max", f.Metric(catalog.Active))
+}
+
+// Seen is the locks that are reported: those that replicas export, and those whose
+// alert fires.
+func (f Facts) Seen() Expr {
+	exported := f.Metric(catalog.Active)
+	if f.Recorded {
+		exported = f.Recording(RecordedActive)
+	}
+	return f.By("group", Op(f.Reporting(), "or", exported))
 }
 
 // Mode selects the locks of one mode.
@@ -69,15 +82,6 @@ func (f Facts) Held(e Expr) Expr { return Op(e, "and", f.Mode(catalog.ModeHold))
 
 // Run leaves out locks that some replica campaigns for.
 func (f Facts) Run(e Expr) Expr { return Op(e, "unless", f.Mode(catalog.ModeHold)) }
-
-// Leaderless keeps the locks that a replica should hold and none does. In run
-// mode a lock that no replica holds is the normal case.
-func (f Facts) Leaderless() Expr {
-	if f.Recorded {
-		return Op(f.Mode(catalog.ModeHold), "==", Number(0))
-	}
-	return f.Held(Op(f.Active(), "==", Number(0)))
-}
 
 // Claims counts the leases held for a lock; a replica scraped by two
 // Prometheus servers counts once.
@@ -327,7 +331,7 @@ func (f Facts) Reported() Expr {
 	}
 	joined := Call("label_join", f.Reporting(), Text(shortName), Text(""), Text(SeverityLabel), Text(labels.AlertName))
 	// The first alternative that matches wins.
-	short := "(" + warning[:1] + ")" + warning[1:] + panel.AlertPrefix + "(" + strings.Join(warn, "|") + ")|.*" + panel.AlertPrefix + "(.+)"
+	short := "(" + warning[:1] + ")" + warning[1:] + ".*(" + strings.Join(warn, "|") + ")|.*" + panel.AlertPrefix + "(.+)"
 	named := Call("label_replace", joined, Text(shortName), Text("$1$2$3"), Text(shortName), Text(short))
 	return Op(named, "* on ("+shortName+") group_left ()", table)
 }
@@ -358,17 +362,19 @@ func (f Facts) firing(matchers ...Matcher) Expr {
 }
 
 // now is the state that the series of the replicas show, where that is cheap: or
-// prefers its left side, so that what is active and not led runs. States that need
-// a window come from the alerts.
+// prefers its left side, so that what is active and not led runs, and what no replica
+// holds and no other job leads has no leader. States that need a window come from
+// the alerts.
 func (f Facts) now() Expr {
-	e := mark(condition.UnprotectedNow, f.By("max", f.Unprotected()))
+	e := mark(condition.UnprotectedNow, f.By("max", f.unprotected()))
+	if f.severalJobs() {
+		e = Op(e, "or", mark(condition.LedElsewhere, f.LedElsewhere()))
+	}
 	for _, s := range []Expr{
-		mark(condition.NotSeen, f.Unseen()),
-		mark(condition.NoLeaderNow, f.Leaderless()),
+		mark(condition.NotSeen, f.unseen(f.unheld())),
 		mark(condition.ManyNow, f.Crowded()),
-		mark(condition.Led, Op(f.ActiveIn(catalog.ModeHold), ">", Number(0))),
-		mark(condition.Running, Op(f.Active(), ">", Number(0))),
-		mark(condition.Idle, f.Active()),
+		markEither(condition.NoLeaderNow, condition.Led, f.ActiveIn(catalog.ModeHold)),
+		markEither(condition.Idle, condition.Running, f.Active()),
 	} {
 		e = Op(e, "or", s)
 	}
@@ -376,27 +382,32 @@ func (f Facts) now() Expr {
 }
 
 // Unprotected keeps the replicas that work although they do not hold the lock.
-func (f Facts) Unprotected() Expr {
+func (f Facts) Unprotected() Expr { return f.ByHolder("max", f.unprotected()) }
+
+func (f Facts) unprotected() Expr {
 	if f.Recorded {
-		return f.ByHolder("max", f.Recording(RecordedUnprotected))
+		return f.Recording(RecordedUnprotected)
 	}
-	each := func(m *catalog.Metric) Expr { return Op(f.ByHolder("max", f.Metric(m)), ">", Number(0)) }
-	return Op(each(catalog.Running), "unless", each(catalog.Active))
+	return Op(Op(f.Metric(catalog.Running), ">", Number(0)), "unless "+On(f.HolderLabels()), f.Led())
 }
 
 // Unseen keeps the leaderless locks whose last leader cannot be scraped and may still
 // lead.
-func (f Facts) Unseen() Expr { return Op(f.Leaderless(), "and", f.By("max", f.downLeaders())) }
+func (f Facts) Unseen() Expr { return f.unseen(f.Leaderless()) }
+
+func (f Facts) unseen(leaderless Expr) Expr {
+	return f.Of(leaderless, f.downLeaders())
+}
 
 // UnseenLeaders keeps those last leaders.
 func (f Facts) UnseenLeaders() Expr {
-	return Op(f.downLeaders(), "and "+On(f.Labels), f.Leaderless())
+	return Op(f.ByHolder("max", f.downLeaders()), "and "+On(f.Labels), f.Leaderless())
 }
 
 // downLeaders led within the window and cannot be scraped.
 func (f Facts) downLeaders() Expr {
 	replica := append(f.TargetLabels(), f.Holder)
-	led := Op(f.ByHolder("max", Over("last_over_time", f.Metric(catalog.Active), unseenWindow)), ">", Number(0))
+	led := Op(Over("last_over_time", f.Metric(catalog.Active), unseenWindow), ">", Number(0))
 	down := Op(By("max", replica, f.Up()), "==", Number(0))
 	return Op(led, "and "+On(replica), down)
 }
@@ -409,6 +420,20 @@ const unseenWindow = "15m"
 func mark(c *condition.Condition, e Expr) Expr {
 	n := Number(float64(c.State()))
 	return Call("clamp", e, n, n)
+}
+
+// markEither gives the series of e that are 0 the number of one state, and the others
+// that of another.
+func markEither(free, held *condition.Condition, e Expr) Expr {
+	low, high := float64(free.State()), float64(held.State())
+	switch share := Call("clamp_max", e, "1"); {
+	case low == 0:
+		return Op(Number(high), "*", share)
+	case low > high:
+		return Op(Number(low), "-", Op(Number(low-high), "*", share))
+	default:
+		return Op(Number(low), "+", Op(Number(high-low), "*", share))
+	}
 }
 
 func causeLabel() string {

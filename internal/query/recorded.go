@@ -22,6 +22,8 @@ var (
 	RecordedClaims = recordedName("lock", catalog.Active, "sum")
 	// RecordedAllowed is the number of leaders that the elector allows.
 	RecordedAllowed = recordedName("lock", catalog.MaxLeaders, "max")
+	// RecordedLedElsewhere exists for the locks that another job leads.
+	RecordedLedElsewhere = recordedName("lock", catalog.Active, "max_other_job")
 	// RecordedHeadroom is the least headroom of a lock.
 	RecordedHeadroom = recordedName("lock", catalog.LeaseHeadroom, "min")
 	// RecordedLease is the length of the lease.
@@ -183,6 +185,9 @@ func (f Facts) lockRecordings() []Recording {
 		lock(f.recordedErrorShare(), f.ErrorShare()),
 		lock(f.RecordedWon(), f.byMode(f.Increased(catalog.Acquired, window)), modeLabel()),
 		lock(f.recordedAverage(), f.RunAverage(window)),
+	}
+	if f.severalJobs() {
+		all = append(all, lock(RecordedLedElsewhere, f.LedElsewhere()))
 	}
 	if f.Histograms != ClassicHistograms {
 		all = append(all, lock(f.recordedQuantile(0.99), f.RunQuantile(0.99, window)))
