@@ -2,9 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,6 +34,15 @@ func TestNamesAreReadOnePerLine(t *testing.T) {
 				t.Errorf("got %.80q, error %v", got, err)
 			}
 		})
+	}
+}
+
+// Labels of some of the names would look like those of all.
+func TestNamesThatCannotAllBeReadAreAnError(t *testing.T) {
+	broken := errors.New("broken")
+	got, err := readNames(io.MultiReader(strings.NewReader("a\nb\nc"), iotest.ErrReader(broken)))
+	if got != nil || !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "read names: ") {
+		t.Errorf("got %q, error %v", got, err)
 	}
 }
 
