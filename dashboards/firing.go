@@ -39,6 +39,10 @@ func (q queries) firing() *table.PanelBuilder {
 		})
 }
 
+// alertLockWidth leaves room for the name of the alert on a narrow screen: severity,
+// lock and alert fit into 440 pixels. On a wide screen the column grows.
+const alertLockWidth = 190
+
 // firingSince is when the condition of each alert began, in milliseconds.
 func (q queries) firingSince() query.Expr {
 	since := query.Op(q.ofAlerts("ALERTS_FOR_STATE"), "and ignoring (alertstate)", q.alerting())
@@ -57,7 +61,7 @@ const (
 
 func (q queries) firingHeadings() []heading {
 	name := heading{label: labels.AlertName, title: "Alert", style: []dashboard.DynamicConfigValue{
-		property("custom.minWidth", 170), property("mappings", []dashboard.ValueMapping{withoutPrefix(panel.AlertPrefix)})}}
+		property("custom.minWidth", 155), property("mappings", []dashboard.ValueMapping{withoutPrefix(panel.AlertPrefix)})}}
 	if q.cfg.RunbookURL != "" {
 		name.style = append(name.style, property("links", []any{map[string]any{
 			"title": "What it means and what to do", "url": strings.TrimSuffix(q.cfg.RunbookURL, "/") + "/${__value.raw}.md", "targetBlank": true,
@@ -67,7 +71,7 @@ func (q queries) firingHeadings() []heading {
 		{label: severityLabel, title: "Severity", style: []dashboard.DynamicConfigValue{width(90), textColored(),
 			property("mappings", []dashboard.ValueMapping{colors(map[string]string{"critical": red, "warning": orange})})}},
 		{label: q.lock, title: "Lock", style: []dashboard.DynamicConfigValue{
-			property("custom.minWidth", lockWidth), property("links", []any{q.rowLink()})}},
+			property("custom.minWidth", alertLockWidth), property("links", []any{q.rowLink()})}},
 		name,
 	}
 }
