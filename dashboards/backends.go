@@ -121,7 +121,7 @@ func (q queries) polling() *stat.PanelBuilder {
 		id: panel.BackendPolling, title: "Poll interval",
 		description: "Backends that do not send changes are polled at this interval: changes between two polls are not detected. If there is no " +
 			"value, each change is detected when it happens, even between two scrapes.",
-		unit: units.Seconds, noValue: "each change is detected", width: 4, height: 4,
+		unit: units.Seconds, noValue: "no backend is polled", width: 4, height: 4,
 		steps:   plain(),
 		targets: []target{{expr: query.By("max", []string{backendLabel}, q.locks.Metric(catalog.BackendPollInterval)), legend: "{{" + backendLabel + "}}"}},
 	}).
