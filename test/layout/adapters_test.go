@@ -49,7 +49,7 @@ func TestNoAdapterLinksAnotherOrItsLibrary(t *testing.T) {
 		t.Run(adapter, func(t *testing.T) {
 			own, known := libraries[adapter]
 			if !known {
-				t.Fatalf("adapter %s is not in the table of this test", adapter)
+				t.Fatalf("adapter %s is not in libraries, in test/layout/adapters_test.go: name the library that it is for", adapter)
 			}
 			linked := moduleDeps(t, filepath.Join("../../instrument", adapter))
 			usesOwn := false
