@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument/catalog"
 	"github.com/leaderscope/leaderscope/instrument/electtest"
+	"github.com/leaderscope/leaderscope/test/server"
 	"github.com/leaderscope/leaderscope/test/soak/timeline"
 )
 
@@ -141,5 +144,15 @@ func TestARecordingIsJudgedAsTheRunWas(t *testing.T) {
 	want := "found\n\t" + strings.Join(r.result(backends[0]).wrong(backends[0]), "\n\t")
 	if err := play(file); err == nil || err.Error() != want {
 		t.Errorf("%v, want %q", err, want)
+	}
+}
+
+func TestAKeyIsWatchedWhenTheAdapterSays(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(server.Root(), "instrument/natskv/watch.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("\nconst watchAfter = %d * time.Millisecond\n", natsWatchAfter.Milliseconds()); !strings.Contains(string(text), want) {
+		t.Errorf("natskv has no %q: what a soak allows it has changed", want)
 	}
 }
