@@ -305,8 +305,22 @@ func TestTheMixinOfAnotherSourceIsWhatTheGeneratorWrites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("want -, got +\n%s", diff)
+			if diff := cmp.Diff(plain(t, want), plain(t, got)); diff != "" {
+				t.Errorf("(-generator +mixin):\n%s", diff)
+			}
+		})
+	}
+	for _, source := range []string{"source: client-go", "source: kube-state-metrics"} {
+		t.Run("every threshold, "+source, func(t *testing.T) {
+			dir := generate(t, source, "mixin")
+			thresholds := changed(t, dir, false)
+			got, err := evaluate(t, dir, "local made = m.newLeaderscope({alerts: "+thresholds+"}); "+shown)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := expected(t, generate(t, source+"\nalerts: "+thresholds, "grafana,prometheus"))
+			if diff := cmp.Diff(plain(t, want), plain(t, got)); diff != "" {
+				t.Errorf("(-generator +mixin):\n%s", diff)
 			}
 		})
 	}
