@@ -69,7 +69,7 @@ func (c command) memory(ctx context.Context) (all []memoryCost, err error) {
 			return nil, err
 		}
 		cost.name, cost.bytes = v.name, resident-idle
-		log.Printf("%s: %d series, %d MB", v.name, cost.series, cost.bytes>>20)
+		log.Printf("%s: %d series, %d MB", v.name, cost.series, cost.bytes/1e6)
 		all = append(all, cost)
 	}
 	return all, nil

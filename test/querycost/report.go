@@ -62,7 +62,7 @@ func (c command) report(out io.Writer, p panelCosts, groups []groupCost, memory 
 // rulesReport says what the rules cost, in each group and each rule.
 func rulesReport(b *strings.Builder, groups []groupCost) {
 	fmt.Fprintf(b, "\n## One evaluation of the rule groups\n\nProcessor time of Prometheus' engine on one hour of samples; longer lookback windows, such as that of JobOverdue, find only that hour. "+
-		"The fleets have only the series that rules read. Rules with long lookback windows that page nobody are in groups that are evaluated less often: "+
+		"The fleets have only the series that rules read. Rules with long lookback windows that do not page are in groups that are evaluated less often: "+
 		"\"every %s, on average\" is the time that all groups take for each %[1]s.\n\n"+
 		"| locks | series | all alerts at once | per 1,000 locks | every %[1]s, on average | per 1,000 locks | recording rules | per 1,000 locks |\n|--:|--:|--:|--:|--:|--:|--:|--:|\n", scrape)
 	for _, g := range groups {
@@ -92,7 +92,7 @@ func (c command) memoryReport(b *strings.Builder, version string, memory []memor
 		"It grows with the samples of the last hours, which are kept in memory too.\n\n"+
 		"| every lock | series | per lock and replica | resident | per lock of %[2]d replicas | per series | bytes of one scrape, per lock |\n|---|--:|--:|--:|--:|--:|--:|\n", version, c.replicas, c.locks, memoryScrapes)
 	for _, m := range memory {
-		fmt.Fprintf(b, "| %s | %d | %.0f | %d MB | %.0f kB | %.1f kB | %d |\n", m.name, m.series, float64(m.series)/float64(c.locks*c.replicas), m.bytes>>20,
+		fmt.Fprintf(b, "| %s | %d | %.0f | %d MB | %.0f kB | %.1f kB | %d |\n", m.name, m.series, float64(m.series)/float64(c.locks*c.replicas), m.bytes/1e6,
 			float64(m.bytes)/1e3/float64(c.locks), float64(m.bytes)/1e3/float64(m.series), m.body/c.locks)
 	}
 }
