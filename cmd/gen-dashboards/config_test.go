@@ -85,7 +85,7 @@ func TestTheFileHasEveryKnobOfTheAlerts(t *testing.T) {
 		t.Errorf("defaults (-alerts +file):\n%s", diff)
 	}
 	section := reflect.TypeFor[alertSection]()
-	elsewhere := map[string]bool{"ScopeLabels": true, "Source": true, "KubeStateMetrics": true, "ReporterLabels": true, "HolderLabel": true, "Selector": true, "ScrapeInterval": true, "MetricPrefix": true, "Histograms": true, "DashboardUID": true, "LockDashboardUID": true, "BackendsDashboardUID": true, "Recording": true}
+	elsewhere := map[string]bool{"ScopeLabels": true, "Source": true, "KubeStateMetrics": true, "ReporterLabels": true, "HolderLabel": true, "Selector": true, "ScrapeInterval": true, "MetricPrefix": true, "Histograms": true, "DashboardUID": true, "LockDashboardUID": true, "BackendsDashboardUID": true, "SourceDashboardUID": true, "Recording": true}
 	for i := range want.NumField() {
 		name := want.Type().Field(i).Name
 		if _, ok := section.FieldByName(name); !ok && !elsewhere[name] {
