@@ -59,7 +59,7 @@ func startPostgres() (Server, error) {
 	address := "127.0.0.1:" + port
 	return run(&daemon{
 		version: says(2, path, "--version"), address: address, dir: dir, stop: syscall.SIGINT,
-		ready: dials(address),
+		ready: queries(address),
 		command: func() *exec.Cmd {
 			cmd := exec.Command(path, "-D", data, "-p", port, "-F", "-c", "listen_addresses=127.0.0.1",
 				"-c", "unix_socket_directories=", "-c", "shared_buffers=16MB")
@@ -197,7 +197,7 @@ func startPgBouncer() (_ Server, err error) {
 	address := "127.0.0.1:" + port
 	s, err := run(&daemon{
 		version: says(1, path, "--version"), address: address, dir: dir, stop: syscall.SIGTERM,
-		ready: dials(address),
+		ready: queries(address),
 		command: func() *exec.Cmd {
 			cmd := exec.Command(path, config)
 			cmd.SysProcAttr, cmd.Dir = &syscall.SysProcAttr{Credential: attr.Credential}, data

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // patience is how long a server may take to be ready on a loaded machine.
@@ -240,6 +242,17 @@ func dials(address string) func(context.Context) error {
 			return err
 		}
 		return conn.Close()
+	}
+}
+
+// queries is ready when PostgreSQL answers a query: it listens before it does.
+func queries(address string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		conn, err := pgx.Connect(ctx, "postgres://postgres@"+address+"/postgres?sslmode=disable")
+		if err != nil {
+			return err
+		}
+		return errors.Join(conn.Ping(ctx), conn.Close(ctx))
 	}
 }
 
