@@ -29,6 +29,10 @@ const patience = 60 * time.Second
 var binary string
 
 func TestMain(m *testing.M) {
+	if id := os.Getenv(replicaVariable); id != "" {
+		fmt.Fprintln(os.Stderr, replica(id))
+		os.Exit(1)
+	}
 	dir, err := os.MkdirTemp("", "leader-observer")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -45,7 +46,7 @@ func TestAThirdPartyProgramThatLosesItsLeaderPages(t *testing.T) {
 	}
 	candidate("pair", "b")
 	pages := newPager(t)
-	scrapes := scrapedBy(t, prometheus, c.process, pages.URL)
+	scrapes := scrapedBy(t, prometheus, "leader-observer", []string{strings.TrimPrefix(c.process.url, "http://")}, pages.URL)
 	eventually(t, "Prometheus scrapes", func() bool { return scrapes.Load() >= 2 })
 
 	died := time.Now()
@@ -106,24 +107,25 @@ func started(t *testing.T, path string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// scrapedBy has Prometheus scrape the observer, evaluate the rules of the chart
+// scrapedBy has Prometheus scrape addresses under one job, evaluate the rules of the chart
 // as they are, and send to pager. It returns the number of scrapes.
-func scrapedBy(t *testing.T, prometheus string, p *process, pager string) *atomic.Int64 {
+func scrapedBy(t *testing.T, prometheus, job string, addresses []string, pager string) *atomic.Int64 {
 	t.Helper()
-	target, err := url.Parse(p.url)
-	if err != nil {
-		t.Fatal(err)
+	scrapes := new(atomic.Int64)
+	var targets []string
+	for _, address := range addresses {
+		proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: address})
+		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { scrapes.Add(1); proxy.ServeHTTP(w, r) }))
+		t.Cleanup(front.Close)
+		targets = append(targets, strconv.Quote(strings.TrimPrefix(front.URL, "http://")))
 	}
-	scrapes, proxy := new(atomic.Int64), httputil.NewSingleHostReverseProxy(target)
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { scrapes.Add(1); proxy.ServeHTTP(w, r) }))
-	t.Cleanup(front.Close)
 	dir := t.TempDir()
 	config := fmt.Sprintf(`
 global: {scrape_interval: 5s, evaluation_interval: 5s}
 rule_files: [rules.yaml]
-scrape_configs: [{job_name: leader-observer, static_configs: [{targets: [%q]}]}]
+scrape_configs: [{job_name: %q, static_configs: [{targets: [%s]}]}]
 alerting: {alertmanagers: [{static_configs: [{targets: [%q]}]}]}
-`, strings.TrimPrefix(front.URL, "http://"), strings.TrimPrefix(pager, "http://"))
+`, job, strings.Join(targets, ", "), strings.TrimPrefix(pager, "http://"))
 	for name, text := range map[string]string{"prometheus.yml": config, "rules.yaml": rulesOfTheChart(t)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
