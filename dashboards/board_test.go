@@ -112,7 +112,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 func TestDashboardsAreTheSameEachTime(t *testing.T) {
 	eachBoard(t, func(t *testing.T, name string, cfg Config, want []byte) {
-		for range 5 {
+		for range 20 {
 			got, err := boards[name](cfg)
 			if err != nil {
 				t.Fatal(err)
