@@ -46,7 +46,7 @@ func TestAThirdPartyProgramThatLosesItsLeaderPages(t *testing.T) {
 	}
 	candidate("pair", "b")
 	pages := newPager(t)
-	scrapes := scrapedBy(t, prometheus, "leader-observer", []string{strings.TrimPrefix(c.process.url, "http://")}, pages.URL)
+	scrapes := scrapedBy(t, prometheus, "leader-observer", []string{strings.TrimPrefix(c.process.url, "http://")}, rulesOfTheChart(t), pages.URL)
 	eventually(t, "Prometheus scrapes", func() bool { return scrapes.Load() >= 2 })
 
 	died := time.Now()
@@ -107,9 +107,9 @@ func started(t *testing.T, path string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// scrapedBy has Prometheus scrape addresses under one job, evaluate the rules of the chart
-// as they are, and send to pager. It returns the number of scrapes.
-func scrapedBy(t *testing.T, prometheus, job string, addresses []string, pager string) *atomic.Int64 {
+// scrapedBy has Prometheus scrape addresses under one job, evaluate rules as they are,
+// and send to pager. It returns the number of scrapes.
+func scrapedBy(t *testing.T, prometheus, job string, addresses []string, rules, pager string) *atomic.Int64 {
 	t.Helper()
 	scrapes := new(atomic.Int64)
 	var targets []string
@@ -126,7 +126,7 @@ rule_files: [rules.yaml]
 scrape_configs: [{job_name: %q, static_configs: [{targets: [%s]}]}]
 alerting: {alertmanagers: [{static_configs: [{targets: [%q]}]}]}
 `, job, strings.Join(targets, ", "), strings.TrimPrefix(pager, "http://"))
-	for name, text := range map[string]string{"prometheus.yml": config, "rules.yaml": rulesOfTheChart(t)} {
+	for name, text := range map[string]string{"prometheus.yml": config, "rules.yaml": rules} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
