@@ -21,7 +21,7 @@ func ExampleRules() {
 	}
 	// Output:
 	// LeaderElectionNoAcquisition warning 5m
-	// LeaderElectionNoLeader critical 30s
+	// LeaderElectionNoLeader critical 0s
 	// LeaderElectionSplitBrain critical 30s
 	// LeaderElectionBackendErrors critical 0s
 	// LeaderElectionBackendErrors warning 5m

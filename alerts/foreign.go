@@ -79,7 +79,7 @@ var foreignRules = map[Source][]foreign{
 // clientGoPatience extends for, because the rule does not know when leases end.
 func clientGoPatience(c Config) Firing {
 	f := c.Alerts.NoLeader.Critical
-	f.For = max(f.For, c.Alerts.NoLeader.DownFor)
+	f.For = max(f.For, c.Alerts.NoLeader.seen(c))
 	return f
 }
 

@@ -14,9 +14,11 @@ import (
 
 // NoLeader: a lock that is meant to be held has no holder.
 type NoLeader struct {
-	// Margin is added to the last known end of the lease: until then, the lease
-	// explains the absence. It covers clock skew and delays of the backend.
-	Margin model.Duration `yaml:"margin" help:"time that a failover may take after the last known end of a lease"`
+	// Margin is added to the last known end of a lease or term: until then, that end
+	// explains the absence. It covers the failover, its first scrape, clock skew and
+	// delays of the backend. Counted from an exact instant, it replaces a for clause,
+	// which would count from an evaluation.
+	Margin model.Duration `yaml:"margin" help:"time that a failover may take after the last known end of a lease or term, until its first scrape"`
 	// DownFor is how long after the last sample of a holder that disappeared its
 	// disappearance explains the absence, unless a replica meets backend errors.
 	DownFor model.Duration `yaml:"downFor" help:"how long a holder that disappeared is assumed to be alive, unless a replica meets backend errors"`
@@ -45,9 +47,9 @@ func (*NoLeader) about() about {
 
 func (k *NoLeader) preset() {
 	*k = NoLeader{
-		Margin: span(20), DownFor: span(90), RefusedFor: minutes(20), Lookback: minutes(120), Interval: slowInterval,
+		Margin: span(45), DownFor: minutes(2), RefusedFor: minutes(20), Lookback: minutes(120), Interval: slowInterval,
 		// The warning is kept until the critical alert takes over from it.
-		Critical: firesAfter(critical, 30, 0), Warning: fires(warning, 5, 3),
+		Critical: firesAfter(critical, 0, 0), Warning: fires(warning, 5, 3),
 	}
 }
 
@@ -66,8 +68,9 @@ func (k *NoLeader) validate(c check) {
 
 func (k *NoLeader) rules(b builder) []draft {
 	s, same := b.scope, b.scope.SameLock()
-	// If the backend reports the lock as free, nothing explains the absence (B41).
-	free := query.Op(s.Metric(catalog.BackendHeld), "==", "0")
+	// If the backend keeps reporting the lock as free, nothing explains the absence
+	// (B41).
+	free := query.Op(query.Over("max_over_time", s.Metric(catalog.BackendHeld), b.fresh().String()), "==", "0")
 	explained := func(e query.Expr) query.Expr { return query.Op(s.Without(e, free), "or", k.witnessed(b)) }
 	// What explains the absence does so for every job of the lock (B48).
 	claimed := query.Op(s.Led(), "unless "+query.On(s.HolderLabels()), k.repeated(b))
@@ -80,8 +83,8 @@ func (k *NoLeader) rules(b builder) []draft {
 	reason := b.topReason("5m") + b.reportedHeld("2m")
 	return []draft{{
 		firing: k.Critical, expr: by(critical), summary: summary,
-		description: fmt.Sprintf("Lock %s%s has had no leader for %s, and no known lease is still valid: the leader's work is not being done. "+
-			"Check that replicas run and campaign, and look up the holder of the lock in the backend.%s", b.lock(), b.where(), k.Critical.For, reason),
+		description: fmt.Sprintf("Lock %s%s has no leader: no replica has taken over within %s of the last known end of a lease or term, and the leader's work is not being done. "+
+			"Check that replicas run and campaign, and look up the holder of the lock in the backend.%s", b.lock(), b.where(), k.Margin, reason),
 	}, draft{
 		firing: k.Warning, expr: by(warning), summary: "Lock " + b.lock() + " has no visible leader",
 		description: fmt.Sprintf("Lock %s%s has had no leader among the scraped replicas for %s: the last holder disappeared, and its lease may still be valid or it may still lead. "+
@@ -93,17 +96,17 @@ func (k *NoLeader) rules(b builder) []draft {
 // the other replicas.
 func (k *NoLeader) detect(d *detector) {
 	margin, down, refused := time.Duration(k.Margin), time.Duration(k.DownFor), time.Duration(k.RefusedFor)
+	seen, slowest := time.Duration(k.seen(d.Config)), time.Duration(d.slowest())
 	const erring = ", while attempts meet backend errors"
-	d.level(k.Critical, "the end of the term, while its holder is scraped"+erring, 0, 0, shorter)
+	d.timed(k.Critical, "the end of the term, while its holder is scraped"+erring, margin, max(margin, d.scrape), shorter)
 	// The last scraped lease end may lack the renewals since then.
 	missed := d.lease
 	if renewal := d.lease / 3; renewal > 0 {
 		missed = (d.scrape + renewal - 1) / renewal * renewal
 	}
-	d.timed(k.Critical, "the end of the lease, if the last holder and its target are gone"+erring, margin-missed, max(margin, d.scrape), shorter)
-	d.timed(k.Critical, "the death of the last holder, if its target is down"+erring, max(d.lease*2/3+margin-d.scrape, 0), max(d.lease+margin, d.scrape), shorter)
-	fresh := time.Duration(d.fresh())
-	d.timed(k.Critical, "the end of the term, while its holder is scraped", fresh, max(fresh, d.scrape), shorter)
+	d.timed(k.Critical, "the end of the lease, if the last holder and its target are gone"+erring, margin-missed, max(margin, slowest-d.lease*2/3, d.scrape), shorter)
+	d.timed(k.Critical, "the death of the last holder, if its target is down"+erring, max(d.lease*2/3+margin, slowest)-d.scrape, max(d.lease+margin, slowest, d.scrape), shorter)
+	d.timed(k.Critical, "the end of the term, while its holder is scraped", seen, max(seen, d.scrape), shorter)
 	d.timed(k.Critical, "the death of the last holder, if its target is down", max(down, d.lease*2/3+margin)-d.scrape, max(down, d.lease+margin),
 		"whether a leader that is not scraped for longer than "+k.DownFor.String()+" is dead, while no other replica campaigns")
 	d.timed(k.Critical, "the same, while the backend tells another replica that the lock is held", refused-d.scrape, refused, shorter)
@@ -116,6 +119,9 @@ func (k *NoLeader) detect(d *detector) {
 func (k *NoLeader) known(b builder) query.Expr {
 	return b.scope.Of(b.scope.HoldInfo(single), query.Offset(b.scope.Metric(catalog.Active), b.fresh().String()))
 }
+
+// seen is how long after a leader has gone the next one is sampled at the latest.
+func (k *NoLeader) seen(c Config) model.Duration { return k.Margin + c.slowest() }
 
 // gone keeps locks whose last holder disappeared while it held the lock, if
 // something explains the absence of that replica. Other targets do not count (B9,
@@ -149,10 +155,17 @@ func (k *NoLeader) held(b builder, within model.Duration) query.Expr {
 
 // passing keeps holders that disappeared, or whose term ended, a moment ago: the
 // next leader may not have been sampled yet (B50), and the holders may return.
-// Backend errors show that it is not an ordinary handover (B45).
 func (k *NoLeader) passing(b builder) query.Expr {
-	ended := query.Op(b.scope.Metric(catalog.LastEnded), ">", b.ago(b.fresh()))
-	return b.scope.Without(query.Op(k.held(b, k.DownFor), "or", ended), k.failing(b))
+	s := b.scope
+	ended := func(within model.Duration) query.Expr {
+		return query.Op(s.Metric(catalog.LastEnded), ">", b.ago(within))
+	}
+	ordinary := s.Without(query.Op(k.held(b, k.DownFor), "or", ended(k.seen(b.Config))), k.failing(b))
+	// Backend errors show that it is not an ordinary handover (B45). Then the exact end
+	// of the term counts. It is unknown if the process died or restarted.
+	held := query.Op(query.Over("max_over_time", s.Metric(catalog.Active), b.slowest().String()), ">", "0")
+	lost := query.Op(held, "unless "+query.On(s.HolderLabels()), query.Op(s.Led(), "or", s.Metric(catalog.LastEnded)))
+	return query.Op(query.Op(ordinary, "or", lost), "or", ended(k.Margin))
 }
 
 // witnessed keeps locks for which the backend names a live holder that is one of

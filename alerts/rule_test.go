@@ -230,7 +230,7 @@ func TestThePageNamesTheFamilyOfAHashedLockAndHowToLookItUp(t *testing.T) {
 	}
 	const (
 		intro = "Lock k1:0123456789abcdef has no leader\n" +
-			"Lock k1:0123456789abcdef of job a in namespace shop has had no leader for 30s, and no known lease is still valid: the leader's work is not being done. " +
+			"Lock k1:0123456789abcdef of job a in namespace shop has no leader: no replica has taken over within 45s of the last known end of a lease or term, and the leader's work is not being done. " +
 			"Check that replicas run and campaign, and look up the holder of the lock in the backend. The backend has not reported the lock as held in the last 2m. "
 		family = "The lock belongs to family tenant-*/orders. "
 		lookUp = "If the label is a hash, `gen-dashboards label --key-file FILE --key-id ID < NAMES` prints the labels of the names in a file.\n" +

@@ -178,7 +178,7 @@ func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 		"a key that others depend on": {"scope: {scrapeInterval: 15}\nalerts: {taskFailing: {share: 2}}\n",
 			`f:1:9: scope.scrapeInterval: "15" is not a valid duration; write it as 30s, 5m or 1h30m`},
 		"a default that a key makes impossible": {"scope: {scrapeInterval: 2m}\nalerts: {splitBrain: {enabled: false}, lowHeadroom: {enabled: false}}\n",
-			`f:2:1: alerts.noLeader.downFor: 1m30s may hold no sample where samples are 2m apart, so the alert would come and go; use at least 2m30s (the file leaves this key at its default)` + "\n" +
+			`f:2:1: alerts.noLeader.downFor: 2m may hold no sample where samples are 2m apart, so the alert would come and go; use at least 2m30s (the file leaves this key at its default)` + "\n" +
 				`f:2:1: alerts.backendErrors.recent: 3m holds fewer than two samples 2m apart, so the alert could never fire; use at least 4m (the file leaves this key at its default)` + "\n" +
 				`f:2:1: alerts.renewalFailures.recent: 3m holds fewer than two samples 2m apart, so the alert could never fire; use at least 4m (the file leaves this key at its default)` + "\n" +
 				`f:2:1: alerts.jobOverdue.grace: 2m is shorter than two samples 2m apart, and a run is not seen sooner; use at least 4m (the file leaves this key at its default)` + "\n" +

@@ -117,13 +117,13 @@ func boundScenarios() []Scenario {
 				leader_lease_expiry_timestamp_seconds{instance="i1"} 6300x5 stale
 				leader_active{instance="i1"} 1x5 stale
 				leader_active{instance="i2"} 0x200`,
-			Want: "NoLeader/critical 1h46m.. = 1\nNoLeader/warning 11m..1h48m30s = 1"},
+			Want: "NoLeader/critical 1h45m45s.. = 1\nNoLeader/warning 11m..1h48m45s = 1"},
 		{ID: "B27", Name: "a leader with a lease of ten hours crashes, longer than the lookback", Every: 60 * time.Second, End: 140 * time.Minute,
 			Load: held + `
 				leader_lease_expiry_timestamp_seconds{instance="i1"} 36000x5 stale
 				leader_active{instance="i1"} 1x5 stale
 				leader_active{instance="i2"} 0x200`,
-			Want: "NoLeader/critical 2h5m30s.. = 1\nNoLeader/warning 11m..2h8m = 1", Limit: "a lease longer than the lookback is forgotten before it ends"},
+			Want: "NoLeader/critical 2h5m.. = 1\nNoLeader/warning 11m..2h8m = 1", Limit: "a lease longer than the lookback is forgotten before it ends"},
 		{ID: "D17", Name: "seven handovers in a rollout of three: more than it explains", Every: 30 * time.Second, End: 40 * time.Minute,
 			Load: held + `
 				leader_active{instance="n1"} 1x120

@@ -36,7 +36,7 @@ func absentLeaderScenarios() []Scenario {
 				leader_active{instance="i2"} ` + repeated("0 0 0 0 0 stale", 20) + `
 				up{instance="i1"} 1x120
 				up{instance="i2"} ` + repeated("1 1 1 1 1 0", 20),
-			Want: "NoLeader/critical 3m.. = 1"},
+			Want: "NoLeader/critical 3m15s.. = 1"},
 		{ID: "B15", Name: "the replica that led before misses a scrape every minute and a half", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: held + `
 				leader_lease_expiry_timestamp_seconds{instance="i1"} 15+30x9 stale
@@ -44,7 +44,7 @@ func absentLeaderScenarios() []Scenario {
 				leader_active{instance="i2"} 0x110
 				up{instance="i1"} 1x9 1 1 ` + repeated("0 1 1", 20) + `
 				up{instance="i2"} 1x120`,
-			Want: "NoLeader/critical 5m45s.. = 1"},
+			Want: "NoLeader/critical 5m30s.. = 1"},
 		{ID: "B16", Name: "the node of the leader dies with a lease of 15 s, its target stays, and no replica takes over", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: held + `
 				leader_lease_duration_seconds 15x100
@@ -82,14 +82,16 @@ func absentLeaderScenarios() []Scenario {
 				leader_active{instance="i1"} 1x9 stale
 				leader_active{instance="i2"} 0x200
 				up{instance="i2"} 1x200`,
-			Want: "NoLeader/critical 1h1m.. = 1\nNoLeader/warning 10m..1h3m30s = 1"},
+			Want: "NoLeader/critical 1h45s.. = 1\nNoLeader/warning 10m..1h3m45s = 1"},
 		{ID: "B17", Name: "a leader with a lease of an hour crashes, and another replica wins at its end", Every: 30 * time.Second, End: 75 * time.Minute,
 			Load: held + `
 				leader_lease_expiry_timestamp_seconds{instance="i1"} 3600x9 stale
 				leader_active{instance="i1"} 1x9 stale
 				leader_active{instance="i2"} 0x121 1x200
+				leader_lease_duration_seconds{instance="i2"} 3600x400
+				leader_pending_age_seconds{instance="i2"} 0+30x121 0x200
 				up{instance="i2"} 1x200`,
-			Want: "NoLeader/warning 10m..1h3m30s = 1"},
+			Want: "NoLeader/warning 10m..1h4m = 1"},
 		{ID: "B18", Name: "a lease of an hour is given back, its holder is retired, and no replica follows", Every: 30 * time.Second, End: 30 * time.Minute,
 			Load: held + `
 				leader_lease_expiry_timestamp_seconds{instance="i1"} 3600x9 stale
@@ -119,21 +121,21 @@ func absentLeaderScenarios() []Scenario {
 				leader_elector_info{job="green",mode="hold",backend="redis",family="orders"} 1x100
 				leader_active{instance="b1",job="blue"} 1x100
 				leader_active{instance="g1",job="green"} 0x100`,
-			Want: `NoLeader/critical{job="green"} 1m45s.. = 1`},
+			Want: `NoLeader/critical{job="green"} 1m15s.. = 1`},
 		{ID: "B22", Name: "two services name their locks alike, of different families, and one has no leader", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: `
 				leader_elector_info{job="blue",mode="hold",backend="etcd",family="orders"} 1x100
 				leader_elector_info{job="green",mode="hold",backend="etcd",family="bills"} 1x100
 				leader_active{instance="b1",job="blue"} 1x100
 				leader_active{instance="g1",job="green"} 0x100`,
-			Want: `NoLeader/critical{job="green"} 1m45s.. = 1`},
+			Want: `NoLeader/critical{job="green"} 1m15s.. = 1`},
 		{ID: "B23", Name: "two namespaces have a lock of the same name, and one has no leader", Every: 60 * time.Second, End: 20 * time.Minute,
 			Load: `
 				leader_elector_info{namespace="p",mode="hold",backend="etcd"} 1x100
 				leader_elector_info{namespace="q",mode="hold",backend="etcd"} 1x100
 				leader_active{instance="b1",namespace="p"} 1x100
 				leader_active{instance="g1",namespace="q"} 0x100`,
-			Want: `NoLeader/critical{namespace="q"} 1m45s.. = 1`},
+			Want: `NoLeader/critical{namespace="q"} 1m15s.. = 1`},
 		{ID: "B24", Name: "a failover of a lease of 15 s, sampled every 60 s", Every: 60 * time.Second, End: 20 * time.Minute,
 			Load: held + `
 				leader_lease_expiry_timestamp_seconds{instance="i1"} 15+60x5 stale
@@ -145,16 +147,16 @@ func absentLeaderScenarios() []Scenario {
 			Want: "ScrapeFailing/warning 11m.. = 1"},
 		{ID: "B25", Name: "no replica of sixty leads, and each campaigns", Every: 30 * time.Second, End: 10 * time.Minute,
 			Load: held + Fleet(60, catalog.Active.Name(), "0x40") + Fleet(60, catalog.Attempts.Name(), "1x40"),
-			Want: "NoLeader/critical 1m45s.. = 1"},
+			Want: "NoLeader/critical 1m15s.. = 1"},
 		{ID: "E11", Name: "the whole backend goes away, and every standby of a held lock meets errors", Every: 30 * time.Second, End: 15 * time.Minute,
 			Load: outage(10, 3, "3"),
 			Want: "BackendErrors/critical 5m45s.. = 0.917\nBackendErrors/warning 10m.. = 0.968\nNoLeader/critical 6m.. = 1"},
 		{ID: "E12", Name: "the whole backend goes away, and two standbys try once a minute", Every: 60 * time.Second, End: 15 * time.Minute,
 			Load: outage(10, 2, "1"),
-			Want: "BackendErrors/critical 11m.. = 0.667\nNoLeader/critical 11m30s.. = 1"},
+			Want: "BackendErrors/critical 11m.. = 0.667\nNoLeader/critical 11m.. = 1"},
 		{ID: "E13", Name: "the whole backend goes away, sampled every 15 s", Every: 15 * time.Second, End: 10 * time.Minute,
 			Load: outage(10, 4, "2"),
-			Want: "BackendErrors/critical 3m15s.. = 0.917\nBackendErrors/warning 7m30s.. = 0.984\nNoLeader/critical 3m15s.. = 1"},
+			Want: "BackendErrors/critical 3m15s.. = 0.917\nBackendErrors/warning 7m30s.. = 0.984\nNoLeader/critical 3m30s.. = 1"},
 		{ID: "E14", Name: "the backend goes away for 90 s, and leadership comes back with it", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: held + `
 				leader_active{instance="i1"} 1x9 0x2 1x60

@@ -31,7 +31,7 @@ func foreignScenarios() map[string][]Scenario {
 		"client-go": {
 			{ID: "FC1", Name: "the leader dies and no other takes over", Every: every, End: end, Load: two + `
 				leader_election_master_status{instance="i1",name="ctl"} 1x10 stale
-				leader_election_master_status{instance="i2",name="ctl"} 0x60`, Want: `NoLeader/critical{name="ctl"} 7m.. = 0`},
+				leader_election_master_status{instance="i2",name="ctl"} 0x60`, Want: `NoLeader/critical{name="ctl"} 7m15s.. = 0`},
 			{ID: "FC2", Name: "a failover within a minute", Every: every, End: end, Load: two + `
 				leader_election_master_status{instance="i1",name="ctl"} 1x10 stale
 				leader_election_master_status{instance="i2",name="ctl"} 0x11 1x60`},

@@ -41,10 +41,10 @@ func qualityScenarios() []Scenario {
 				leader_pending_age_seconds{instance="i2"} 60+30x100
 				up{instance="i1"} 1x9 0x100
 				up{instance="i2"} 1x100`,
-			Want: "NoLeader/critical 25m.. = 1\nNoLeader/warning 10m..27m30s = 1\nScrapeFailing/warning 10m.. = 1"},
+			Want: "NoLeader/critical 24m30s.. = 1\nNoLeader/warning 10m..27m30s = 1\nScrapeFailing/warning 10m.. = 1"},
 		{ID: "B45", Name: "the leader's node dies, its target stays, and a standby meets errors", Every: half, End: 14 * minute,
 			Load: out(fails + seldom),
-			Want: "BackendErrors/critical 5m15s.. = 0.407\nBackendErrors/warning 10m.. = 0.815\nNoLeader/critical 5m45s.. = 1\nScrapeFailing/warning 10m.. = 1"},
+			Want: "BackendErrors/critical 5m15s.. = 0.407\nBackendErrors/warning 10m.. = 0.815\nNoLeader/critical 5m30s.. = 1\nScrapeFailing/warning 10m.. = 1"},
 		{ID: "B46", Name: "a leader with a lease of ten minutes crashes and restarts in place", Every: half, End: 25 * minute,
 			Load: held + `
 				leader_active{instance="i1"} 1x9 stale 0x60

@@ -74,7 +74,7 @@ func vacantScenarios() []Scenario {
 				leader_active{instance="i2"} 0x100
 				leader_backend_held{instance="i2",backend="kubernetes"} 1x10 0x90
 				leader_backend_up{instance="i2",backend="kubernetes"} 1x100`,
-			Want: "NoLeader/critical 6m.. = 1\nVacant/critical 6m30s.. = 0"},
+			Want: "NoLeader/critical 6m15s.. = 1\nVacant/critical 6m30s.. = 0"},
 		{ID: "X11", Name: "locks that share a label", Every: every, End: end,
 			Load: observing + seen("leader_backend_held", `lock_name="tenant-*"`, "1x10 0x90") + seen("leader_backend_held", `lock_name="redacted"`, "3x10 0x90")},
 		{ID: "X12", Name: "a lock that was held seven hours ago is retired", Every: time.Minute, End: 7 * time.Hour,
@@ -226,7 +226,7 @@ func agreedLongAgo() []Scenario {
 				leader_backend_holder_info{instance="i2",backend="etcd",holder="h0"} 1x5 stale
 				leader_backend_holder_info{instance="i2",backend="etcd",holder="stranger"} _x6 1x84
 				leader_backend_held{instance="i2",backend="etcd"} 1x90`,
-			Want: "NoLeader/critical 6m30s..1h20m = 1"},
+			Want: "NoLeader/critical 6m..1h20m = 1"},
 		{ID: "I18", Name: "the backend names a candidate that left 75 minutes ago", Every: every, End: end,
 			Load: agreed + `
 				leader_active{instance="i0"} 1x5 stale
