@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -138,5 +141,53 @@ func TestALockThatTheClientRefusesLeavesNoSession(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d sessions are left", left)
 		}
+	}
+}
+
+// A session without a TTL, or of another client, has no time within which its renewal must
+// be answered.
+func TestARenewalOfASessionWithoutAKnownTTLHasNoDeadline(t *testing.T) {
+	for _, id := range []string{"without a TTL", "unknown"} {
+		s := &Sessions{known: map[string]*session{"without a TTL": {sent: time.Now()}}}
+		r := httptest.NewRequest(http.MethodPut, "http://consul/v1/session/renew/a", nil)
+		bounded, cancel := s.bound(r, id)
+		defer cancel()
+		if deadline, ok := bounded.Context().Deadline(); ok || bounded.Context().Err() != nil {
+			t.Errorf("%s: a deadline of %v, %v", id, deadline, bounded.Context().Err())
+		}
+	}
+}
+
+func TestAnAnswerThatNamesNoSessionCreatesNone(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		want   int
+	}{
+		"a session":               {http.StatusOK, `{"ID":"a"}`, 1},
+		"no id":                   {http.StatusOK, `{}`, 0},
+		"an error that names one": {http.StatusInternalServerError, `{"ID":"a"}`, 0},
+		"no JSON":                 {http.StatusOK, `"a"`, 0},
+	} {
+		s := &Sessions{}
+		transport := s.Transport(roundTrip(func(r *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: c.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(c.body)), Request: r}, nil
+		}))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://consul/v1/session/create", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := transport.RoundTrip(r); err != nil || len(s.known) != c.want {
+			t.Errorf("%s: %d sessions are known, %v", name, len(s.known), err)
+		}
+	}
+}
+
+func TestAConfigurationThatTheClientRefusesIsAnError(t *testing.T) {
+	config := api.DefaultConfig()
+	config.TLSConfig.CAFile = filepath.Join(t.TempDir(), "missing.pem")
+	client, sessions, err := NewClient(config)
+	if err == nil || client != nil || sessions != nil {
+		t.Errorf("client %v, sessions %v, %v", client, sessions, err)
 	}
 }

@@ -51,6 +51,24 @@ func TestARequestIsRepeatedUntilItHasAnAnswer(t *testing.T) {
 	}
 }
 
+// A request without an answer is given up after a second, and made again.
+func TestARequestThatHangsIsRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun, asked := time.Now(), []time.Duration{}
+		err := repeat(t.Context(), func(ctx context.Context) error {
+			if asked = append(asked, time.Since(begun)); len(asked) == 3 {
+				return nil
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		want := []time.Duration{0, 1100 * time.Millisecond, 2300 * time.Millisecond}
+		if err != nil || !slices.Equal(asked, want) {
+			t.Errorf("asked at %v, %v, want at %v", asked, err, want)
+		}
+	})
+}
+
 // slow is a lock that is won a minute after it was asked for, and whose release
 // gets no answer.
 type slow struct{ released []time.Time }

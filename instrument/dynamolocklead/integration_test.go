@@ -48,6 +48,25 @@ func api(address string, transport http.RoundTripper) *dynamodb.Client {
 	})
 }
 
+// A client that gives up in the middle of a request harms no other one.
+func TestTheServerOutlivesARequestThatIsGivenUp(t *testing.T) {
+	address, transport := server(t), &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	for range 3 {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = conn.Write([]byte("POST / HTTP/1.1\r\nHost: a\r\nX-Amz-Target: DynamoDB_20120810.GetItem\r\nContent-Length: 100\r\n\r\n{"))
+		if err := errors.Join(err, conn.(*net.TCPConn).SetLinger(0), conn.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := api(address, transport).ListTables(t.Context(), &dynamodb.ListTablesInput{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func realClient(t testing.TB, db *dynamodb.Client) *dynamolock.Client {
 	t.Helper()
 	c, err := dynamolock.New(db, realTable, dynamolock.WithLeaseDuration(realLease), dynamolock.DisableHeartbeat(),

@@ -129,10 +129,14 @@ func startDynalite() (Server, error) {
 		version: version, address: address, dir: dir, stop: syscall.SIGTERM,
 		ready: dials(address),
 		command: func() *exec.Cmd {
-			return exec.Command(node, cli, "--host", "127.0.0.1", "--port", port, "--createTableMs", "50", "--path", filepath.Join(dir, "data"))
+			return exec.Command(node, "-e", outlives, cli, "--host", "127.0.0.1", "--port", port, "--createTableMs", "50", "--path", filepath.Join(dir, "data"))
 		},
 	})
 }
+
+// outlives runs a program of node that serves on after an exception: dynalite throws
+// the error of a request whose client gives up, and would end with it.
+const outlives = `process.on("uncaughtException", e => console.error(e)); require(process.argv[1])`
 
 // place is a folder and a port.
 func place(name string) (dir, port string, err error) {
