@@ -91,7 +91,7 @@ func (q queries) familiesShown() query.Expr {
 // familiesNow is 1 for each lock of now, also for those of which nothing but
 // an alert is left.
 func (q queries) familiesNow() query.Expr {
-	return query.Op(q.locks.By("topk", "1, "+q.facts.Families()), "or "+query.On(q.locks.Labels), q.facts.Seen())
+	return query.Op(q.facts.Family(), "or "+query.On(q.locks.Labels), q.facts.Seen())
 }
 
 func (q queries) holders() *timeseries.PanelBuilder {

@@ -227,6 +227,11 @@ const whereLabel = "where"
 // located adds it to each series: a link cannot leave out by itself a label
 // that a series lacks.
 func (q queries) located(e query.Expr, labels ...string) query.Expr {
+	return query.By("max", slices.Concat(q.locks.Labels, labels, []string{whereLabel}), q.locating(e))
+}
+
+// locating leaves the parts of the link as labels beside it.
+func (q queries) locating(e query.Expr) query.Expr {
 	const none = "_" // begins no label of a user
 	args := []query.Expr{query.Text(whereLabel), query.Text("&"), query.Text(none)}
 	if len(q.otherLabels()) == 0 {
@@ -237,5 +242,5 @@ func (q queries) located(e query.Expr, labels ...string) query.Expr {
 		args = append(args, query.Text(part))
 		e = query.Call("label_replace", e, query.Text(part), query.Text("var-"+l+"=$1"), query.Text(l), query.Text("(.+)"))
 	}
-	return query.By("max", slices.Concat(q.locks.Labels, labels, []string{whereLabel}), query.Call("label_join", append([]query.Expr{e}, args...)...))
+	return query.Call("label_join", append([]query.Expr{e}, args...)...)
 }

@@ -77,6 +77,8 @@ func TestTheTableSaysWhatIsWrongWithEachLock(t *testing.T) {
 		"a replica that works and does not lead": {lock{mode: "run", active: [2]string{off, off}, more: map[string]string{"leader_running": on}}, condition.UnprotectedNow},
 		"a replica that works and leads":         {lock{mode: "run", active: [2]string{on, off}, more: map[string]string{"leader_running": on}}, condition.Running},
 		"a leader that cannot be scraped":        {lock{mode: "hold", active: [2]string{"1x35 stale", off}, more: map[string]string{"up": "1x35 0x5"}}, condition.NotSeen},
+		"such a leader, and work beside it": {lock{mode: "hold", active: [2]string{"1x35 stale", off}, more: map[string]string{
+			"up": "1x35 0x5", `leader_running|,replica="b"`: on}}, condition.NotSeen},
 		"a standby that cannot be scraped":       {lock{mode: "hold", active: [2]string{"0x35 stale", off}, more: map[string]string{"up": "1x35 0x5"}}, condition.NoLeaderNow},
 		"an alert that fires":                    {lock{mode: "run", active: [2]string{off, off}, more: alert("JobOverdue", "firing")}, condition.JobOverdue},
 		"an alert that is pending":               {lock{mode: "run", active: [2]string{off, off}, more: alert("JobOverdue", "pending")}, condition.Idle},

@@ -131,7 +131,7 @@ func (q queries) leaders() *stat.PanelBuilder {
 		unit: units.Short, noValue: "no lock is reported: check that services use the instrumentation and are scraped", width: 24, height: 7,
 		steps: plain(),
 		targets: []target{
-			{expr: q.readable(q.ranked("topk", tiles, q.located(q.facts.State())), q.familiesNow()), legend: q.readableLegend()},
+			{expr: q.locating(q.readable(q.ranked("topk", tiles, q.facts.State()), q.familiesNow())), legend: q.readableLegend()},
 			counted(query.Op(query.Op(countAll(q.facts.Active()), "-", query.Number(tiles)), ">", query.Number(0)), "{{"+ofLabel+"}} more locks: see the table"),
 		},
 	}).

@@ -300,11 +300,18 @@ const FamilyLabel = "family"
 
 // Families is 1 for each family that replicas name for a lock.
 func (f Facts) Families() Expr {
-	by := append(slices.Clone(f.Labels), FamilyLabel)
+	return By("max", append(slices.Clone(f.Labels), FamilyLabel), f.named())
+}
+
+// Family is one series with the family of each lock.
+func (f Facts) Family() Expr { return f.By("topk", "1, "+f.named()) }
+
+// named selects the series that name the family of a lock.
+func (f Facts) named() Expr {
 	if f.Recorded {
-		return By("max", by, f.Recording(RecordedFamily))
+		return f.Recording(RecordedFamily)
 	}
-	return By("max", by, f.Metric(catalog.ElectorInfo, Unequal(FamilyLabel, "")))
+	return f.Metric(catalog.ElectorInfo, Unequal(FamilyLabel, ""))
 }
 
 // Reported is the state of each lock whose alert fires, for each alert. The alerts are
@@ -361,12 +368,13 @@ func (f Facts) firing(matchers ...Matcher) Expr {
 	return Selector("ALERTS", slices.Concat(matchers, []Matcher{Equal("alertstate", "firing")}, f.AlertMatchers)...)
 }
 
-// now is the state that the series of the replicas show, where that is cheap: or
-// prefers its left side, so that what is active and not led runs, and what no replica
-// holds and no other job leads has no leader. States that need a window come from
-// the alerts.
+// now is the states that the series of the replicas show, where that is cheap; the
+// greatest of a lock counts. Or prefers its left side, so that what is active and not
+// led runs, and what no replica holds and no other job leads has no leader. The replicas
+// that work without the lock keep their labels, and stand beside all else. States
+// that need a window come from the alerts.
 func (f Facts) now() Expr {
-	e := mark(condition.UnprotectedNow, f.By("max", f.unprotected()))
+	e := mark(condition.UnprotectedNow, f.unprotected())
 	if f.severalJobs() {
 		e = Op(e, "or", mark(condition.LedElsewhere, f.LedElsewhere()))
 	}

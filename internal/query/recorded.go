@@ -203,7 +203,7 @@ func (f Facts) judgements() []Recording {
 	f.Recorded = true
 	return []Recording{
 		near(f.LeaseWindow), near(f.RateWindow),
-		{Name: RecordedState, Labels: f.Labels, Expr: f.now()},
+		{Name: RecordedState, Labels: f.Labels, Expr: f.By("max", f.now())},
 	}
 }
 
