@@ -9,13 +9,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/prometheus/model/labels"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/leaderscope/leaderscope/alerts"
 	"github.com/leaderscope/leaderscope/dashboards"
 	"github.com/leaderscope/leaderscope/internal/condition"
 	"github.com/leaderscope/leaderscope/internal/panel"
 	"github.com/leaderscope/leaderscope/internal/promeval"
+	"github.com/leaderscope/leaderscope/internal/query"
 	"github.com/leaderscope/leaderscope/internal/scenario"
 )
 
@@ -57,17 +60,64 @@ var rules = sync.OnceValues(func() (all []promeval.Rule, err error) {
 	return all, err
 })
 
+// recordings are the recording rules that the dashboards' state reads, in the order
+// of the file, by the names of their series.
+var recordings = sync.OnceValues(func() (read [][2]string, err error) {
+	cfg := alerts.Default()
+	cfg.Recording = true
+	text, err := alerts.YAML(cfg)
+	if err != nil {
+		return nil, err
+	}
+	var file struct {
+		Groups []struct {
+			Rules []struct{ Record, Expr string }
+		}
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		return nil, err
+	}
+	needed := query.RecordedState
+	for _, g := range slices.Backward(file.Groups) {
+		for _, r := range slices.Backward(g.Rules) {
+			if r.Record != "" && strings.Contains(needed, r.Record) {
+				read, needed = append(read, [2]string{r.Record, r.Expr}), needed+r.Expr
+			}
+		}
+	}
+	slices.Reverse(read)
+	return read, nil
+})
+
+// record adds the series of the recording rules.
+func record(t *testing.T, store *promeval.Store, end time.Duration) {
+	t.Helper()
+	all, err := recordings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all {
+		if err := store.Record(t.Context(), r[0], r[1], end, scenario.Step); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // No lock whose alert fires reads as if all were well, and no other is red, at
-// any evaluation of any scenario: on the overview, in its table and its tiles,
-// and on the dashboard of the lock.
+// any evaluation of any scenario: on the overview, in its table and its tiles, recorded
+// and not, and on the dashboard of the lock.
 func TestTheStateOfALockIsThatOfItsAlerts(t *testing.T) {
 	if every > 1 {
 		t.Logf("one scenario of %d is played; without the race detector all are", every)
 	}
+	recorded := dashboards.Default()
+	recorded.Recording = true
 	exprs := map[string]string{
-		"table": expression(t, dashboards.Overview, dashboards.Default(), panel.Locks, "State"),
-		"tiles": strings.Replace(expression(t, dashboards.Overview, dashboards.Default(), panel.Leaders, "A"), "topk(9,", "(", 1),
-		"lock":  expression(t, dashboards.Lock, dashboards.Default(), panel.State, "A"),
+		"recorded table": expression(t, dashboards.Overview, recorded, panel.Locks, "State"),
+		"recorded tiles": tiles(t, recorded),
+		"table":          expression(t, dashboards.Overview, dashboards.Default(), panel.Locks, "State"),
+		"tiles":          tiles(t, dashboards.Default()),
+		"lock":           expression(t, dashboards.Lock, dashboards.Default(), panel.State, "A"),
 	}
 	for i, s := range scenario.Everywhere(scenario.All()) {
 		if i%every != 0 {
@@ -76,9 +126,12 @@ func TestTheStateOfALockIsThatOfItsAlerts(t *testing.T) {
 		t.Run(s.Title(), func(t *testing.T) {
 			t.Parallel()
 			store, fired := play(t, s)
+			record(t, store, s.End)
 			step := max(scenario.Step, s.End/40/scenario.Step*scenario.Step)
+			shown := map[string]map[time.Duration]map[string]*condition.Condition{}
 			for where, expr := range exprs {
 				states := statesOf(t, store, expr, s.End, step)
+				shown[where] = states
 				for at := time.Duration(0); at <= s.End; at += step {
 					alerted := firingAt(fired, at)
 					for lock, worst := range alerted {
@@ -93,8 +146,19 @@ func TestTheStateOfALockIsThatOfItsAlerts(t *testing.T) {
 					}
 				}
 			}
+			for where, states := range shown {
+				if diff := cmp.Diff(shown["table"], states, cmp.Comparer(func(a, b *condition.Condition) bool { return a == b })); diff != "" {
+					t.Errorf("the table (-) and %s (+) disagree\n%s", where, diff)
+				}
+			}
 		})
 	}
+}
+
+// tiles are the states in the first row of the overview, of all locks.
+func tiles(t *testing.T, cfg dashboards.Config) string {
+	t.Helper()
+	return strings.Replace(expression(t, dashboards.Overview, cfg, panel.Leaders, "A"), "topk(9,", "(", 1)
 }
 
 func text(c *condition.Condition) string {
