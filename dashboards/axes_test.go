@@ -2,6 +2,7 @@ package dashboards
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -162,4 +163,36 @@ func TestACellOfATableIsNotTheTextOfAnEmptyOne(t *testing.T) {
 			t.Errorf("%d tables, want 2", tables)
 		}
 	})
+}
+
+// A table without rows says what to check: a new installation shows nothing else.
+func TestATableOfLocksWithoutRowsSaysWhatToCheck(t *testing.T) {
+	every := maps.Clone(boards)
+	maps.Copy(every, foreignBoards)
+	lists := []int{panel.Locks, panel.BackendLocks, panel.Replicas}
+	for name, build := range every {
+		for _, recording := range []bool{false, true} {
+			cfg := Default()
+			cfg.Recording = recording
+			out, err := build(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := 0
+			for _, p := range decoded(t, out).Panels {
+				if !slices.Contains(lists, p.ID) {
+					continue
+				}
+				found++
+				if none := p.FieldConfig.Defaults.NoValue; !strings.Contains(none, "check that") && !strings.Contains(none, "check the") {
+					t.Errorf("%s, panel %q: without a row it says %q", name, p.Title, none)
+				} else if recording && name == "overview" && !strings.Contains(none, "recording rules") {
+					t.Errorf("%s, panel %q: nothing is said of the recording rules: %q", name, p.Title, none)
+				}
+			}
+			if found == 0 {
+				t.Errorf("%s lists no locks", name)
+			}
+		}
+	}
 }

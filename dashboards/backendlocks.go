@@ -40,6 +40,9 @@ const (
 	standingUnknown = 2
 )
 
+// noneWatched is what a new installation shows in place of locks.
+const noneWatched = "no lock is watched: check that leader-observer runs, and that it is scraped"
+
 // viewTable has a row for each lock that is watched.
 func (q queries) viewTable() *table.PanelBuilder {
 	columns := q.viewColumns()
@@ -48,7 +51,7 @@ func (q queries) viewTable() *table.PanelBuilder {
 		description: "One row per lock, those without a holder first. Renewed is the age of the last known renewal, and should stay well " +
 			"below the lease. Without a holder is how long the backend named no holder in the time range shown. – means unknown, not 0. " +
 			"The name of a lock links to its dashboard.",
-		unit: units.Short, noValue: "–", width: 24, height: 9,
+		unit: units.Short, noValue: noneWatched, width: 24, height: 9,
 		steps:   []dashboard.Threshold{base(grey)},
 		targets: targetsOf(columns),
 	})).

@@ -80,7 +80,7 @@ func (q queries) watched() *stat.PanelBuilder {
 		id: panel.BackendWatched, title: "Watched",
 		description: "Locks whose record a reporter has read. Locks that had no holder in the time range shown may belong to programs " +
 			"that no longer run.",
-		unit: units.Short, noValue: "no lock is watched: does leader-observer run, and is it scraped?", width: 4, height: 4,
+		unit: units.Short, noValue: noneWatched, width: 4, height: 4,
 		steps: plain(),
 		targets: []target{
 			{ref: "All", expr: countAll(query.By("group", q.locks.BackendLabels(), q.locks.Metric(catalog.BackendLastEvent))), legend: "locks"},

@@ -110,7 +110,7 @@ func (c clientGo) table() *table.PanelBuilder {
 		id: panel.Locks, title: "Locks",
 		description: "One row per lock, those without a leader first. Leader is a replica that claims to lead. Won or lost counts each change of a replica, so " +
 			"that a handover between two replicas is two. Conflicts are renewals that met another writer of the record. – means unknown, not 0.",
-		unit: units.Short, noValue: "–", width: 24, height: 9,
+		unit: units.Short, noValue: "no replica exports the gauge: check that replicas register the metrics of client-go, and that Prometheus scrapes them", width: 24, height: 9,
 		steps:   []dashboard.Threshold{base(grey)},
 		targets: targetsOf(columns),
 	})).

@@ -28,6 +28,7 @@ type boardPanel struct {
 	Interval        string
 	Transformations []struct{ ID string }
 	FieldConfig     struct {
+		Defaults  struct{ NoValue string }
 		Overrides []struct {
 			Matcher    struct{ ID string }
 			Properties []struct{ ID string }

@@ -84,7 +84,7 @@ func (l leases) watched() *stat.PanelBuilder {
 		id: panel.BackendWatched, title: "Leases exported",
 		description: "Leases that kube-state-metrics exports, and how many of them name a holder that renewed within " + duration(l.cfg.Thresholds.StaleAfter) + ". The others may " +
 			"belong to programs that no longer run.",
-		unit: units.Short, noValue: "no Lease is exported: are leases among the resources of kube-state-metrics, and is it scraped with honorLabels?", width: 12, height: 4,
+		unit: units.Short, noValue: noLease, width: 12, height: 4,
 		steps: plain(),
 		targets: []target{
 			{ref: "All", expr: countAll(l.each()), legend: "Leases"},
@@ -105,13 +105,16 @@ const (
 	standingStale    = 2
 )
 
+// noLease is what a new installation shows in place of Leases.
+const noLease = "no Lease is exported: check that leases are among the resources of kube-state-metrics, and that it is scraped with honorLabels"
+
 func (l leases) table() *table.PanelBuilder {
 	columns := l.columns()
 	return l.styled(columns, tablePanel(about{
 		id: panel.BackendLocks, title: "Leases",
 		description: "One row per Lease, those that were released first. Renewed is the age of the last renewal, and should stay well below the lease, whose duration is not " +
 			"exported. Not renewed: for longer than " + duration(l.cfg.Thresholds.StaleAfter) + "; its last holder is still named. Holders are the different ones in the time range shown. – means unknown, not 0.",
-		unit: units.Short, noValue: "–", width: 24, height: 9,
+		unit: units.Short, noValue: noLease, width: 24, height: 9,
 		steps:   []dashboard.Threshold{base(grey)},
 		targets: targetsOf(columns),
 	})).

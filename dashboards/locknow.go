@@ -121,7 +121,7 @@ func (q queries) replicasTable() *table.PanelBuilder {
 		id: panel.Replicas, title: "Replicas",
 		description: "One row per replica that reports the lock. A replica that works without holding the lock has no " +
 			"protection. A replica that waits for a long time while no replica leads cannot win: see its log. – means unknown, not 0.",
-		unit: units.Short, noValue: "no replica reports this lock", width: 24, height: 6,
+		unit: units.Short, noValue: "no replica reports this lock: check the labels chosen above, and that its replicas run and are scraped", width: 24, height: 6,
 		steps:   []dashboard.Threshold{base(grey)},
 		targets: targetsOf(columns),
 	})).

@@ -42,11 +42,20 @@ func (q queries) locksTable() *table.PanelBuilder {
 		description: "One row per lock, the worst first. If the name is a hash, Family shows the kind of lock, and " +
 			"gen-dashboards label prints the hash of a name. Headroom is the time until the lease ends, shown while the lock is held. " +
 			"– means unknown, not 0. The name of a lock links to its dashboard.",
-		unit: units.Short, noValue: "no lock is reported", width: 24, height: 9,
+		unit: units.Short, noValue: q.whatToCheck(), width: 24, height: 9,
 		steps:   []dashboard.Threshold{base(grey)},
 		targets: targetsOf(columns),
 	})).
 		SortBy([]cog.Builder[common.TableSortByFieldState]{common.NewTableSortByFieldStateBuilder().DisplayName("State").Desc(true)})
+}
+
+// whatToCheck is what a new installation shows in place of locks.
+func (q queries) whatToCheck() string {
+	text := "no lock is reported: check the data source and the labels chosen above, that services use the instrumentation, and that Prometheus scrapes them"
+	if q.facts.Recorded {
+		text += "; check that the recording rules are loaded"
+	}
+	return text
 }
 
 // noCell stands for what a row lacks. The text of an empty table would stand

@@ -128,7 +128,7 @@ func (q queries) leaders() *stat.PanelBuilder {
 		description: "One tile per lock with its state, as in the table below. Red: an alert that pages fires. Orange: an alert that warns fires, or the " +
 			"state may be temporary. A lock taken for single runs is running or idle, and idle is normal. If there are many locks, those with problems come first, " +
 			"and some of the others are left out; the table shows all locks with their leaders.",
-		unit: units.Short, noValue: "no lock is reported: check that services use the instrumentation and are scraped", width: 24, height: 7,
+		unit: units.Short, noValue: q.whatToCheck(), width: 24, height: 7,
 		steps: plain(),
 		targets: []target{
 			{expr: q.locating(q.readable(q.ranked("topk", tiles, q.facts.State()), q.familiesNow())), legend: q.readableLegend()},
