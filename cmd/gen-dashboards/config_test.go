@@ -119,7 +119,11 @@ func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 		"a uid with a blank":       {"dashboards:\n  uid: a b\n", `f:2:3: dashboards.uid: "a b" is not a valid uid; use at most 40 letters, digits, - and _`},
 		"a legend without a lock":  {"dashboards: {legend: x}\n", `f:1:14: dashboards.legend: "x" lacks {{lock_name}}, so that a reader could not tell locks apart; add it`},
 		"a share beyond 1":         {"alerts:\n  backendErrors:\n    critical:\n      share: 7\n", `f:4:7: alerts.backendErrors.critical.share: 7 is not a share that attempts can exceed; use 0 to 0.99`},
-		"a fraction for a number":  {"alerts:\n  flapping:\n    handovers: 7.9\n", `f:3:5: alerts.flapping.handovers: "7.9" is not a whole number; write it as 4`},
+		"what rules and dashboards refuse is told once": {"alerts:\n  vacant: {lookback: 0s}\n  runbookBaseURL: x\nkubeStateMetrics:\n  staleAfter: 0s\n",
+			`f:2:12: alerts.vacant.lookback: 0s is not longer than for, which is 1m, and two samples, so the lookback would end before the alert fires; use at least 3m` + "\n" +
+				`f:3:3: alerts.runbookBaseURL: "x" is not a web address; start it with https:// or leave it empty` + "\n" +
+				`f:5:3: kubeStateMetrics.staleAfter: 0s is not a positive duration; use one that is longer than every lease, such as 90s`},
+		"a fraction for a number": {"alerts:\n  flapping:\n    handovers: 7.9\n", `f:3:5: alerts.flapping.handovers: "7.9" is not a whole number; write it as 4`},
 		"a conflict of two keys": {"alerts:\n  lowHeadroom:\n    for: 1m\n",
 			`f:3:5: alerts.lowHeadroom.for: 1m is not longer than the 1m15s for which one sample counts, so one dip would fire; use at least 1m30s`},
 		"an interval beyond what the server sees": {"scope:\n  scrapeInterval: 10m\n",
