@@ -1,10 +1,7 @@
-//go:build mutation
-
 package alerts
 
 import (
 	"fmt"
-	"github.com/leaderscope/leaderscope/internal/scenario"
 	"math"
 	"slices"
 	"strings"
@@ -16,6 +13,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/leaderscope/leaderscope/internal/promeval"
+	"github.com/leaderscope/leaderscope/internal/scenario"
 )
 
 // differing are scenarios whose course is another one at another interval, by
@@ -28,6 +26,9 @@ var differing = map[string]string{
 	"H4":  "a dip of 30 s lasts for a minute and a quarter",
 	"S9":  "an overlap of 90 s lasts for more than two minutes",
 	"C56": "every second sample is of the same replica",
+	"X13": "half a minute is not sampled every 60 s",
+	"Q10": "the sample after the loss is not taken every 60 s",
+	"B58": "with backend errors, a failover has 45 s, and the next leader is sampled after 60 s",
 }
 
 // The committed rules are for targets that are scraped every 15 to 60 s: what
@@ -35,8 +36,8 @@ var differing = map[string]string{
 // interval.
 func TestScenariosCauseTheSameAlertsFrom15To60Seconds(t *testing.T) {
 	rules := rulesOf(t, Default())
-	for _, s := range scenario.All() {
-		if s.Every != 30*time.Second || s.Native || differing[s.ID] != "" {
+	for i, s := range scenario.All() {
+		if s.Every != 30*time.Second || s.Native || differing[s.ID] != "" || !repeated(i, s) {
 			continue
 		}
 		t.Run(s.Title(), func(t *testing.T) {

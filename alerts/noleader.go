@@ -70,7 +70,7 @@ func (k *NoLeader) rules(b builder) []draft {
 	s, same := b.scope, b.scope.SameLock()
 	// If the backend keeps reporting the lock as free, nothing explains the absence
 	// (B41).
-	free := query.Op(query.Over("max_over_time", s.Metric(catalog.BackendHeld), b.fresh().String()), "==", "0")
+	free := query.Op(query.Over("max_over_time", s.Metric(catalog.BackendHeld), (2*b.slowest()).String()), "==", "0")
 	explained := func(e query.Expr) query.Expr { return query.Op(s.Without(e, free), "or", k.witnessed(b)) }
 	// What explains the absence does so for every job of the lock (B48).
 	claimed := query.Op(s.Led(), "unless "+query.On(s.HolderLabels()), k.repeated(b))
@@ -117,7 +117,8 @@ func (k *NoLeader) detect(d *detector) {
 // lock that appeared a moment ago may be won before the next sample (B49). Labels that
 // several locks share are excluded only here: the rest is joined to it.
 func (k *NoLeader) known(b builder) query.Expr {
-	return b.scope.Of(b.scope.HoldInfo(single), query.Offset(b.scope.Metric(catalog.Active), b.fresh().String()))
+	active := b.scope.Metric(catalog.Active)
+	return b.scope.Of(b.scope.HoldInfo(single), query.Op(active, "and", query.Offset(active, b.fresh().String())))
 }
 
 // seen is how long after a leader has gone the next one is sampled at the latest.

@@ -205,7 +205,7 @@ func leaderScenarios() []Scenario {
 				up{instance="i1"} 1x9 0x100
 				leader_backend_held{instance="i2",backend="etcd"} 1x10 0x100
 				leader_backend_holder_info{instance="i2",backend="etcd",holder="h1"} 1x10 stale`,
-			Want: "NoLeader/critical 6m15s.. = 1\nScrapeFailing/warning 10m.. = 1\nVacant/critical 6m30s.. = 0"},
+			Want: "NoLeader/critical 6m30s.. = 1\nScrapeFailing/warning 10m.. = 1\nVacant/critical 6m30s.. = 0"},
 		{ID: "B42", Name: "the leader goes, and a stranger takes its lock", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: held + witnessed + `
 				leader_backend_held{instance="i2",backend="etcd"} 1x100

@@ -292,6 +292,25 @@ func lossScenarios() []Scenario {
 				leader_work_after_loss_seconds_total{instance="i2"} 0x80`},
 		{ID: "W2", Name: "six replicas notice a loss within two seconds each", Every: 15 * time.Second, End: 20 * time.Minute,
 			Load: ran + Fleet(6, catalog.WorkAfterLoss.Name(), "0x19 2x60")},
+		{ID: "E20", Name: "the whole backend goes away, and one of two standbys tries three times as often", Every: 30 * time.Second, End: 8 * time.Minute,
+			Load: `
+				leader_elector_info{instance="i1",mode="hold"} 1x20
+				leader_elector_info{instance="i2",mode="hold"} 1x20
+				leader_elector_info{instance="i3",mode="hold"} 1x20
+				leader_active{instance="i1"} 1x9 0x20
+				leader_last_ended_timestamp_seconds{instance="i1"} _x10 295x20
+				leader_active{instance="i2"} 0x20
+				leader_active{instance="i3"} 0x20
+				leader_attempts_total{instance="i2"} 0x9 2+2x20
+				leader_not_acquired_total{instance="i2",reason="backend_error"} 0x9 2+2x20
+				leader_attempts_total{instance="i3"} 0x9 6+6x20
+				leader_not_acquired_total{instance="i3",reason="backend_error"} 0x9 3+3x20`,
+			Want: "BackendErrors/critical 5m15s.. = 0.625\nNoLeader/critical 5m45s.. = 1"},
+		{ID: "W8", Name: "two replicas work on after their losses, one for 10 s and one for 25 s", Every: 30 * time.Second, End: 8 * time.Minute,
+			Load: ran + `
+				leader_work_after_loss_seconds_total{instance="i1"} 0x9 10x20
+				leader_work_after_loss_seconds_total{instance="i2"} 0x9 25x20`,
+			Want: "WorkAfterLoss/critical 5m.. = 25"},
 		{ID: "W3", Name: "work after the losses of yesterday", Every: 15 * time.Second, End: 20 * time.Minute,
 			Load: ran + `
 				leader_work_after_loss_seconds_total{instance="i1"} _x9 400x60`},

@@ -61,6 +61,24 @@ func excuseScenarios() []Scenario {
 		{ID: "B57", Name: "Prometheus was away for three minutes, and a standby meets errors", Every: half, End: 12 * minute,
 			Load: erring(`1x9 _x6 1x50`, `12+30x9 _x6 492+30x50`),
 			Want: "BackendErrors/warning 10m.. = 0.815"},
+		{ID: "B57", Name: "a collector repeats it every minute", Every: minute, End: 20 * minute,
+			Load: erring(`1x40`, `12+60x4 252x40`),
+			Want: "BackendErrors/warning 15m.. = 0.771\nNoLeader/critical 10m.. = 1"},
+		{ID: "B59", Name: "a leader with a lease of an hour dies, and an operator deletes its record", Every: half, End: 30 * minute,
+			Load: held + `
+				leader_active{instance="i1"} 1x9 stale
+				leader_lease_expiry_timestamp_seconds{instance="i1"} 3600x9 stale
+				leader_active{instance="i2"} 0x70
+				leader_backend_held{instance="i2",backend="etcd"} 1x29 0x40`,
+			Want: "NoLeader/critical 16m30s.. = 1\nNoLeader/warning 10m..19m30s = 1\nVacant/critical 16m.. = 0"},
+		{ID: "B59", Name: "the leader cannot be scraped, and attempts of a standby meet errors for five minutes", Every: half, End: 40 * minute,
+			Load: held + `
+				up{instance="i1"} 1x10 0x90
+				leader_active{instance="i1"} 1x10 stale
+				leader_active{instance="i2"} 0x90
+				leader_pending_age_seconds{instance="i2"} 60+30x90
+				leader_not_acquired_total{instance="i2",reason="backend_error"} 0x25 1+1x9 10x60`,
+			Want: "NoLeader/critical 13m..20m = 1\nNoLeader/critical 25m.. = 1\nNoLeader/warning 10m30s..16m = 1\nScrapeFailing/warning 10m30s.. = 1"},
 		{ID: "B58", Name: "a term ends while attempts meet errors, and nobody follows", Every: half, End: 12 * minute,
 			Load: ending(`1x9 0x50`, `_x9 295x50`, `0x60`),
 			Want: "NoLeader/critical 5m45s.. = 1"},

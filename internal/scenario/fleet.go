@@ -114,7 +114,9 @@ func absentLeaderScenarios() []Scenario {
 				leader_elector_info{job="blue",mode="hold",backend="etcd",family="orders"} 1x100
 				leader_elector_info{job="green",mode="hold",backend="etcd",family="orders"} 1x100
 				leader_active{instance="b1",job="blue"} 1x29 0x29 1x60
-				leader_active{instance="g1",job="green"} 0x30 1x28 0x60`},
+				leader_last_ended_timestamp_seconds{instance="b1",job="blue"} _x30 885x60
+				leader_active{instance="g1",job="green"} 0x30 1x28 0x60
+				leader_last_ended_timestamp_seconds{instance="g1",job="green"} _x60 1785x60`},
 		{ID: "B21", Name: "two services name their locks alike, on different backends, and one has no leader", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: `
 				leader_elector_info{job="blue",mode="hold",backend="etcd",family="orders"} 1x100

@@ -74,7 +74,7 @@ func vacantScenarios() []Scenario {
 				leader_active{instance="i2"} 0x100
 				leader_backend_held{instance="i2",backend="kubernetes"} 1x10 0x90
 				leader_backend_up{instance="i2",backend="kubernetes"} 1x100`,
-			Want: "NoLeader/critical 6m15s.. = 1\nVacant/critical 6m30s.. = 0"},
+			Want: "NoLeader/critical 7m.. = 1\nVacant/critical 6m30s.. = 0"},
 		{ID: "X11", Name: "locks that share a label", Every: every, End: end,
 			Load: observing + seen("leader_backend_held", `lock_name="tenant-*"`, "1x10 0x90") + seen("leader_backend_held", `lock_name="redacted"`, "3x10 0x90")},
 		{ID: "X12", Name: "a lock that was held seven hours ago is retired", Every: time.Minute, End: 7 * time.Hour,
