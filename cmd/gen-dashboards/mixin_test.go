@@ -203,7 +203,7 @@ func TestDurationsOfTheMixinAreFoundInTheSource(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	for _, source := range []string{"1s997ms", "500ms", "1s3ms"} {
+	for _, source := range []string{"1s997ms", "500ms", "1s3ms", "1s1h999ms"} {
 		if err := d.durations([]byte(source)); err == nil {
 			t.Errorf("%s: no error", source)
 		}
