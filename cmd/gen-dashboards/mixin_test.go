@@ -99,22 +99,53 @@ func TestEveryPlaceholderIsInTheSourceAndInNoOther(t *testing.T) {
 	}
 }
 
-func TestTheMixinKnowsWhatCanBeSet(t *testing.T) {
-	keys := func(d mixinData) (all []string) {
-		var walk func(at string, section map[string]any)
-		walk = func(at string, section map[string]any) {
-			for key, value := range section {
-				if below, ok := value.(map[string]any); ok && len(below) > 0 {
-					walk(at+key+".", below)
-					continue
-				}
-				all = append(all, fmt.Sprintf("%s%s=%v", at, key, value))
+// keysOfMixin are the settings with their defaults.
+func keysOfMixin(d mixinData) (all []string) {
+	var walk func(at string, section map[string]any)
+	walk = func(at string, section map[string]any) {
+		for key, value := range section {
+			if below, ok := value.(map[string]any); ok && len(below) > 0 {
+				walk(at+key+".", below)
+				continue
+			}
+			all = append(all, fmt.Sprintf("%s%s=%v", at, key, value))
+		}
+	}
+	walk("", d.Defaults)
+	slices.Sort(all)
+	return all
+}
+
+// A setting that the rules of a source do not follow would be a promise.
+func TestTheMixinOfASourceOffersWhatItsRulesFollow(t *testing.T) {
+	for source, want := range map[string][]string{
+		"client-go": {
+			"alerts.flapping.enabled", "alerts.flapping.for", "alerts.flapping.handovers", "alerts.flapping.keepFiringFor", "alerts.flapping.severity",
+			"alerts.metricsAbsent.critical.enabled", "alerts.metricsAbsent.critical.for", "alerts.metricsAbsent.critical.keepFiringFor", "alerts.metricsAbsent.critical.severity",
+			"alerts.noLeader.critical.enabled", "alerts.noLeader.critical.keepFiringFor", "alerts.noLeader.critical.severity",
+			"alerts.renewalFailures.enabled", "alerts.renewalFailures.for", "alerts.renewalFailures.keepFiringFor", "alerts.renewalFailures.minFailures", "alerts.renewalFailures.severity",
+			"alerts.splitBrain.enabled", "alerts.splitBrain.for", "alerts.splitBrain.keepFiringFor", "alerts.splitBrain.severity",
+		},
+		"kube-state-metrics": {
+			"alerts.flapping.enabled", "alerts.flapping.for", "alerts.flapping.handovers", "alerts.flapping.keepFiringFor", "alerts.flapping.severity",
+			"alerts.observerBlind.enabled", "alerts.observerBlind.for", "alerts.observerBlind.keepFiringFor", "alerts.observerBlind.severity",
+			"alerts.vacant.enabled", "alerts.vacant.for", "alerts.vacant.keepFiringFor", "alerts.vacant.severity",
+		},
+	} {
+		d, _ := mixinOf(t, "source: "+source)
+		var got []string
+		for _, k := range keysOfMixin(d) {
+			if key, _, _ := strings.Cut(k, "="); strings.HasPrefix(key, "alerts.") {
+				got = append(got, key)
 			}
 		}
-		walk("", d.Defaults)
-		slices.Sort(all)
-		return all
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", source, diff)
+		}
 	}
+}
+
+func TestTheMixinKnowsWhatCanBeSet(t *testing.T) {
 	byDefault, _ := mixinOf(t, "")
 	for name, c := range map[string]struct {
 		config     string
@@ -137,10 +168,10 @@ func TestTheMixinKnowsWhatCanBeSet(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, source := mixinOf(t, c.config)
-			want := slices.DeleteFunc(keys(byDefault), func(k string) bool { return slices.Contains(c.gone, k) })
+			want := slices.DeleteFunc(keysOfMixin(byDefault), func(k string) bool { return slices.Contains(c.gone, k) })
 			want = append(want, c.more...)
 			slices.Sort(want)
-			if diff := cmp.Diff(want, keys(d)); diff != "" {
+			if diff := cmp.Diff(want, keysOfMixin(d)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			placed := name != "recording"
