@@ -125,17 +125,19 @@ func TestTheMixinOfASourceOffersWhatItsRulesFollow(t *testing.T) {
 			"alerts.noLeader.critical.enabled", "alerts.noLeader.critical.keepFiringFor", "alerts.noLeader.critical.severity",
 			"alerts.renewalFailures.enabled", "alerts.renewalFailures.for", "alerts.renewalFailures.keepFiringFor", "alerts.renewalFailures.minFailures", "alerts.renewalFailures.severity",
 			"alerts.splitBrain.enabled", "alerts.splitBrain.for", "alerts.splitBrain.keepFiringFor", "alerts.splitBrain.severity",
+			"clusterLabel", "holderLabel", "namespaceLabel",
 		},
 		"kube-state-metrics": {
 			"alerts.flapping.enabled", "alerts.flapping.for", "alerts.flapping.handovers", "alerts.flapping.keepFiringFor", "alerts.flapping.severity",
 			"alerts.observerBlind.enabled", "alerts.observerBlind.for", "alerts.observerBlind.keepFiringFor", "alerts.observerBlind.severity",
 			"alerts.vacant.enabled", "alerts.vacant.for", "alerts.vacant.keepFiringFor", "alerts.vacant.severity",
+			"clusterLabel", "holderLabel",
 		},
 	} {
 		d, _ := mixinOf(t, "source: "+source)
 		var got []string
 		for _, k := range keysOfMixin(d) {
-			if key, _, _ := strings.Cut(k, "="); strings.HasPrefix(key, "alerts.") {
+			if key, _, _ := strings.Cut(k, "="); strings.HasPrefix(key, "alerts.") || strings.HasSuffix(key, "Label") {
 				got = append(got, key)
 			}
 		}
