@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/promql/parser"
 
@@ -50,12 +51,35 @@ func TestScenariosCauseTheSameAlertsFrom15To60Seconds(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				causesFirst(t, every, fired)
 				if diff := cmp.Diff(alertsOf(s.Want), alertsOf(scenario.Describe(fired))); diff != "" {
 					t.Errorf("every %s: want -, got +\n%s\n%s", every, diff, scenario.Describe(fired))
 				}
 			}
 		})
 	}
+}
+
+// causesFirst checks that an outage of the backend pages no later than the missing
+// leader that it causes: the first page must be that of the cause, which mutes the
+// other one.
+func causesFirst(t *testing.T, every time.Duration, fired []promeval.Firing) {
+	t.Helper()
+	page := func(f promeval.Firing, alert string) bool {
+		return f.Labels.Get("alertname") == Prefix+alert && f.Labels.Get("severity") == critical
+	}
+	for _, cause := range fired {
+		for _, symptom := range fired {
+			if page(cause, "BackendErrors") && page(symptom, "NoLeader") && sameLock(cause.Labels, symptom.Labels) &&
+				symptom.From < cause.From && (symptom.Open || cause.From < symptom.To) {
+				t.Errorf("every %s: NoLeader fires at %s, and its cause, BackendErrors, at %s", every, symptom.From, cause.From)
+			}
+		}
+	}
+}
+
+func sameLock(a, b labels.Labels) bool {
+	return !slices.ContainsFunc(Default().ScopeLabels, func(l string) bool { return a.Get(l) != b.Get(l) })
 }
 
 // alertsOf are the alerts of firings that a scenario writes down, without

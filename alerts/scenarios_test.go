@@ -32,6 +32,7 @@ func TestScenariosCauseExactlyTheirAlerts(t *testing.T) {
 			t.Parallel()
 			fired := fire(t, s)
 			wanted(t, s, fired)
+			causesFirst(t, s.Every, fired)
 			if !repeated(i, s) {
 				return
 			}
