@@ -131,7 +131,7 @@ func TestThePageOfSourcesIsWhatTheCommandPrints(t *testing.T) {
 	before, rest, opened := strings.Cut(string(text), begin)
 	got, after, closed := strings.Cut(rest, end)
 	if !opened || !closed {
-		t.Fatalf("%s lacks the marks", page)
+		t.Fatalf("%s lacks the marks; put them around the generated part and run go test ./cmd/gen-dashboards -run Source -update:\n%s%s", page, begin, end)
 	}
 	if *update {
 		if err := os.WriteFile(page, []byte(before+begin+want+end+after), 0o644); err != nil {
@@ -140,6 +140,6 @@ func TestThePageOfSourcesIsWhatTheCommandPrints(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("want -, got +\n%s", diff)
+		t.Errorf("%s is not current; run go test ./cmd/gen-dashboards -run Source -update (want -, got +)\n%s", page, diff)
 	}
 }

@@ -72,7 +72,7 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("run the test with -update to write it again: %s", diff)
+		t.Errorf("%s differs; if this is meant, run go test ./examples/quickstart -run TestReport -update (-want +got):\n%s", golden, diff)
 	}
 }
 

@@ -39,7 +39,7 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
+		t.Errorf("%s differs; if this is meant, run go test ./exporter/status -update (-want +got):\n%s", name, diff)
 	}
 }
 

@@ -23,7 +23,7 @@ func TestPageAndReadmeAreWhatTheResultsSay(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(have, want) {
-			t.Errorf("%s is out of date: make generate", file)
+			t.Errorf("%s is old; run make generate", file)
 		}
 		if !bytes.Contains(have, []byte(found.rows[0].Elector)) {
 			t.Errorf("%s has no table", file)

@@ -194,6 +194,6 @@ func golden(t *testing.T, file, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got):\n%s", file, diff)
+		t.Errorf("%s differs; if this is meant, run go test ./mutation -update in test (-want +got):\n%s", file, diff)
 	}
 }
