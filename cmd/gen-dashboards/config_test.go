@@ -119,6 +119,9 @@ func TestABadConfigurationIsALineForEachKey(t *testing.T) {
 		"a uid with a blank":       {"dashboards:\n  uid: a b\n", `f:2:3: dashboards.uid: "a b" is not a valid uid; use at most 40 letters, digits, - and _`},
 		"a legend without a lock":  {"dashboards: {legend: x}\n", `f:1:14: dashboards.legend: "x" lacks {{lock_name}}, so that a reader could not tell locks apart; add it`},
 		"a share beyond 1":         {"alerts:\n  backendErrors:\n    critical:\n      share: 7\n", `f:4:7: alerts.backendErrors.critical.share: 7 is not a share that attempts can exceed; use 0 to 0.99`},
+		"a key that is no text":    {"1: x\n", `f:1:1: 1: unknown key "1"; valid keys: alertmanager, alerts, dashboards, grafanaAlerting, kubeStateMetrics, kubernetes, mimir, recording, scope, source`},
+		"a uid of a source":        {"source: kube-state-metrics\ndashboards: {kubeStateMetrics: {uid: a b}}\n", `f:2:33: dashboards.kubeStateMetrics.uid: "a b" is not a valid uid; use at most 40 letters, digits, - and _`},
+		"a uid of client-go":       {"source: client-go\ndashboards: {clientGo: {uid: a b}}\n", `f:2:25: dashboards.clientGo.uid: "a b" is not a valid uid; use at most 40 letters, digits, - and _`},
 		"what rules and dashboards refuse is told once": {"alerts:\n  vacant: {lookback: 0s}\n  runbookBaseURL: x\nkubeStateMetrics:\n  staleAfter: 0s\n",
 			`f:2:12: alerts.vacant.lookback: 0s is not longer than for, which is 1m, and two samples, so the lookback would end before the alert fires; use at least 3m` + "\n" +
 				`f:3:3: alerts.runbookBaseURL: "x" is not a web address; start it with https:// or leave it empty` + "\n" +
