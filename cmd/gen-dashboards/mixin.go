@@ -361,7 +361,8 @@ func mixinSource(c config) ([]byte, error) {
 	}
 	for _, g := range file.Groups {
 		kind := "alerts"
-		if rules, _ := g["rules"].([]any); len(rules) > 0 && rules[0].(map[string]any)["record"] != nil {
+		rules, _ := g["rules"].([]any)
+		if slices.ContainsFunc(rules, func(r any) bool { return r.(map[string]any)["record"] != nil }) {
 			kind = "recording"
 		}
 		source[kind] = append(source[kind].([]any), g)
