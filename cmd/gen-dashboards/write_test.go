@@ -15,7 +15,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-// A script that stores the output must not go on with half of it.
+// A script that stores the output must not continue with half of it.
 func TestAnOutputThatCannotBeWrittenFailsTheRun(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
