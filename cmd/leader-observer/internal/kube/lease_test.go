@@ -2,6 +2,7 @@ package kube
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -213,6 +214,107 @@ func TestWhatEventsShowOfALease(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { play(newFixture(t, Source{}, time.Hour)) })
+		})
+	}
+}
+
+// A Lease need not have each field. Without a length it has no end, so it is held
+// until its holder releases it, or it is deleted.
+func TestWhatALeaseWithMissingFieldsShows(t *testing.T) {
+	const (
+		named, length, end = "leader_backend_holder_info", "leader_backend_lease_duration_seconds", "leader_backend_lease_expiry_timestamp_seconds"
+	)
+	type shown struct {
+		held  float64
+		terms float64
+		known []string
+	}
+	endless, ending, over, vacant := []string{named}, []string{named, length, end}, []string{length, end}, []string(nil)
+	number := func(n int32) *int32 { return &n }
+	for name, c := range map[string]struct {
+		miss       func(*coordinationv1.LeaseSpec)
+		soon, late shown // one second and five minutes after it was made, without a renewal
+	}{
+		"nothing": {func(*coordinationv1.LeaseSpec) {}, shown{1, 1, ending}, shown{0, 1, over}},
+		"the length": {func(s *coordinationv1.LeaseSpec) { s.LeaseDurationSeconds = nil },
+			shown{1, 1, endless}, shown{1, 1, endless}},
+		"the length, which is 0": {func(s *coordinationv1.LeaseSpec) { s.LeaseDurationSeconds = number(0) },
+			shown{1, 1, endless}, shown{1, 1, endless}},
+		"the length, which is negative": {func(s *coordinationv1.LeaseSpec) { s.LeaseDurationSeconds = number(-15) },
+			shown{1, 1, endless}, shown{1, 1, endless}},
+		"the time of renewal": {func(s *coordinationv1.LeaseSpec) { s.RenewTime = nil },
+			shown{1, 1, ending}, shown{0, 1, over}},
+		"the length and the time of renewal": {func(s *coordinationv1.LeaseSpec) { s.LeaseDurationSeconds, s.RenewTime = nil, nil },
+			shown{1, 1, endless}, shown{1, 1, endless}},
+		"the holder": {func(s *coordinationv1.LeaseSpec) { s.HolderIdentity = nil },
+			shown{0, 0, vacant}, shown{0, 0, vacant}},
+		"the holder, which is empty": {func(s *coordinationv1.LeaseSpec) { *s.HolderIdentity = "" },
+			shown{0, 0, vacant}, shown{0, 0, vacant}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t, Source{}, time.Hour)
+				look := func() (s shown) {
+					all := electtest.ReadBackend(f.m, "lock")
+					s.held, s.terms = -1, all[`leader_backend_terms_total{backend="b"}`]
+					if v, is := all[`leader_backend_held{backend="b"}`]; is {
+						s.held = v
+					}
+					for _, metric := range []string{named, length, end} {
+						for key := range all {
+							if strings.HasPrefix(key, metric+"{") {
+								s.known = append(s.known, metric)
+							}
+						}
+					}
+					return s
+				}
+				o := f.object("a", 0)
+				c.miss(&o.Spec)
+				f.happens(watch.Added, o)
+				f.passes(time.Second, o)
+				soon := look()
+				f.passes(5*time.Minute, o)
+				if diff := cmp.Diff([]shown{c.soon, c.late}, []shown{soon, look()}, cmp.AllowUnexported(shown{})); diff != "" {
+					t.Errorf("a second and five minutes later (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func TestALeaseWithoutALengthEndsLikeAnyOther(t *testing.T) {
+	for name, play := range map[string]func(*fixture){
+		"released": func(f *fixture) {
+			f.happens(watch.Modified, f.object("", 0))
+			f.passes(3*time.Second, nil)
+			f.shows("released", free(1, 3))
+		},
+		"deleted": func(f *fixture) {
+			f.happens(watch.Deleted, f.object("a", 0))
+			f.passes(3*time.Second, nil)
+			f.shows("deleted", free(1, 3))
+		},
+		"taken": func(f *fixture) {
+			f.happens(watch.Modified, f.object("b", 1))
+			f.shows("taken", held(2, 0).With(gaps(1, 0)))
+		},
+		"renewed with a length": func(f *fixture) {
+			o := f.object("a", 0)
+			f.happens(watch.Modified, o)
+			f.passes(20*time.Second, o)
+			f.shows("after its end", free(1, 5))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t, Source{}, time.Hour)
+				o := f.object("a", 0)
+				o.Spec.LeaseDurationSeconds = nil
+				f.happens(watch.Added, o)
+				f.passes(time.Minute, nil)
+				play(f)
+			})
 		})
 	}
 }
