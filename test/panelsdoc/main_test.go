@@ -120,3 +120,47 @@ func TestAPanelLinksTheMetricsItReads(t *testing.T) {
 		t.Errorf("a histogram, by its buckets and natively (-want +got):\n%s", diff)
 	}
 }
+
+func TestThePanelsOfOtherSourcesNameTheirMetricsAndAlerts(t *testing.T) {
+	got, all := map[string]string{}, boards(t)
+	for _, b := range all {
+		for _, p := range b.Panels {
+			if p.foreign && p.Type != "row" {
+				if len(p.metrics()) == 0 {
+					t.Errorf("%s: %s reads nothing", b.name, p.Title)
+				}
+				got[b.name+": "+p.Title] = strings.Join(p.metrics(), ", ") + " / " + strings.Join(p.alerts(), ", ")
+			}
+		}
+	}
+	book := func(name string) string { return "[" + name + "](../alerts/runbooks/LeaderElection" + name + ".md)" }
+	for panel, want := range map[string]string{
+		"client-go: Leadership won or lost":           "`leader_election_master_status` / " + book("Flapping"),
+		"client-go: Renewals that met another writer": "`leader_election_slowpath_total` / " + book("RenewalFailures"),
+		"client-go: Alerts firing":                    "`ALERTS` / each that fires",
+		"leases: Age of the last renewal":             "`kube_lease_renew_time` / ",
+	} {
+		if got[panel] != want {
+			t.Errorf("%s: %s, want %s", panel, got[panel], want)
+		}
+	}
+	text := string(page(all))
+	for _, s := range []alerts.Source{alerts.ClientGo, alerts.KubeStateMetrics} {
+		rules, err := rulesOf(s)
+		if err != nil || len(rules) == 0 {
+			t.Fatal(len(rules), err)
+		}
+		for _, r := range rules {
+			if !slices.ContainsFunc(all, func(b board) bool {
+				return slices.ContainsFunc(b.Panels, func(p boardPanel) bool {
+					return p.foreign && slices.Contains(p.alerts(), book(strings.TrimPrefix(r.Name, "LeaderElection")))
+				})
+			}) {
+				t.Errorf("no panel of %s names %s", s, r.Name)
+			}
+		}
+	}
+	if strings.Contains(text, "Reads: \n") {
+		t.Error("a panel reads nothing")
+	}
+}
