@@ -218,7 +218,7 @@ func TestWhatEventsShowOfALease(t *testing.T) {
 	}
 }
 
-// A Lease need not have each field. Without a length it has no end, so it is held
+// A Lease need not have each field. Without a length it has no end, and is held
 // until its holder releases it, or it is deleted.
 func TestWhatALeaseWithMissingFieldsShows(t *testing.T) {
 	const (

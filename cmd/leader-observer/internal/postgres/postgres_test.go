@@ -92,6 +92,14 @@ func TestWhatTheLooksShowOfALock(t *testing.T) {
 			_ = looks()
 			f.Shows("held by the other", "x", polled(Held("reporter/17/2000", 1, 0)))
 		},
+		"prepared, which ends its session": func(d *database, looks func() error, f *Fixture) {
+			d.rows = []row{reporter}
+			_ = looks()
+			time.Sleep(every)
+			d.rows = []row{{42, 0, "prepared transaction", 0}}
+			_ = looks()
+			f.Shows("held by no session", "x", polled(Held("prepared transaction/0/0", 1, 0)))
+		},
 		"given back and taken": func(d *database, looks func() error, f *Fixture) {
 			d.rows = []row{reporter}
 			_ = looks()
