@@ -261,3 +261,51 @@ func TestAKeyThatIsNoLockIsUnknown(t *testing.T) {
 		return len(list) > 0 && !known && vacant && held == 0
 	})
 }
+
+// A prepared transaction has no session. It keeps its lock when the session ends and
+// when the server restarts, until it is committed or rolled back.
+func TestAPreparedTransactionHoldsItsLock(t *testing.T) {
+	const prepared = "prepared transaction/0/0"
+	l := newPostgres(t)
+	connect := func() *pgx.Conn {
+		conn, err := pgx.Connect(t.Context(), "postgres://postgres@"+l.Addresses()[0]+"/postgres?application_name=reporter")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return conn
+	}
+	do := func(conn *pgx.Conn, statements ...string) {
+		t.Helper()
+		for _, s := range statements {
+			if _, err := conn.Exec(t.Context(), s); err != nil {
+				t.Fatalf("%s: %v", s, err)
+			}
+		}
+	}
+	restart := func() {
+		t.Helper()
+		l.Down()
+		if err := l.Up(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conn := connect()
+	do(conn, "alter system set max_prepared_transactions = 2")
+	_ = conn.Close(t.Context())
+	restart()
+	for end, how := range map[string]string{"commit": "commit prepared 'work'", "roll back": "rollback prepared 'work'"} {
+		t.Run(end, func(t *testing.T) {
+			l.shows(t, "nobody holds it", 0, "")
+			conn := connect()
+			do(conn, "begin", "select pg_advisory_xact_lock(-42)", "prepare transaction 'work'")
+			l.shows(t, "it is prepared", 1, prepared)
+			_ = conn.Close(t.Context())
+			restart()
+			l.shows(t, "its session has ended and the server has restarted", 1, prepared)
+			conn = connect()
+			do(conn, how)
+			_ = conn.Close(t.Context())
+			l.shows(t, "it has ended", 0, "")
+		})
+	}
+}
