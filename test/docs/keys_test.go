@@ -18,7 +18,7 @@ var (
 
 // elsewhere are words that look like keys and are not ours.
 var elsewhere = []string{
-	"fsGroup", "holderIdentity", "honorLabels", "leaseTransitions", // Kubernetes
+	"fsGroup", "holderIdentity", "honorLabels", "leaseDurationSeconds", "leaseTransitions", "renewTime", // Kubernetes
 	"podMonitorSelector", "ruleSelector", "serviceMonitorSelector", // the Prometheus Operator
 	"lock.name", // an attribute of OpenTelemetry
 }
