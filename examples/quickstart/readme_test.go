@@ -21,7 +21,7 @@ import (
 
 // The README shows a whole run. A run of all phases takes minutes, so the printer of
 // the demo plays them here from the script: only what was seen in a phase comes from
-// the README itself. The next test holds that to the code, and TestDemo to real
+// the README itself. A test below holds that to the code of the phase, and TestDemo to real
 // phases.
 func TestTheREADMEShowsWhatTheDemoPrints(t *testing.T) {
 	chosen, err := choose(usualPhases)
@@ -79,29 +79,54 @@ func stable(text string) []string {
 	return strings.Split(strings.TrimSpace(text), "\n")
 }
 
-func TestWhatTheREADMESaysWasSeenHasAFormatInTheCode(t *testing.T) {
-	formats := formatsOfChecks(t)
+// Each line must be one that its own phase can print, not only some phase.
+func TestWhatTheREADMESaysWasSeenHasAFormatInItsPhase(t *testing.T) {
+	formats := formatsOfPhases(t)
 	lines := slices.DeleteFunc(shownInREADME(t), func(l shownLine) bool { return l.item != "seen" })
 	if len(lines) < 8 {
 		t.Fatalf("README.md shows %d lines of what was seen", len(lines))
 	}
 	for _, l := range lines {
-		if !slices.ContainsFunc(formats, func(f *regexp.Regexp) bool { return f.MatchString(l.text) }) {
-			t.Errorf("phase %d: README.md says %q was seen, and no check of the demo says that", l.phase, l.text)
+		if !matches(formats[l.phase], l.text) {
+			t.Errorf("phase %d: README.md says %q was seen, and no check of this phase says that: put the output of make demo there", l.phase, l.text)
 		}
 	}
 }
 
-// formatsOfChecks are the texts of all checks: what is passed to [seen] or stands in
-// a check, with anything in place of a verb.
-func formatsOfChecks(t *testing.T) []*regexp.Regexp {
+// A line of one phase is no line of another, except that of phases which do the same.
+func TestAFormatBelongsToItsPhase(t *testing.T) {
+	formats := formatsOfPhases(t)
+	for _, l := range shownInREADME(t) {
+		if l.item != "seen" {
+			continue
+		}
+		for phase, of := range formats {
+			if phase != l.phase && matches(of, l.text) {
+				t.Errorf("phase %d also prints %q of phase %d", phase, l.text, l.phase)
+			}
+		}
+	}
+}
+
+func matches(formats []*regexp.Regexp, text string) bool {
+	return slices.ContainsFunc(formats, func(f *regexp.Regexp) bool { return f.MatchString(text) })
+}
+
+// said is what a function says in its checks, and which functions it calls.
+type said struct {
+	formats []*regexp.Regexp
+	calls   []string
+}
+
+// formatsOfPhases are the texts of the checks of each phase, by its number: what its
+// act, and the functions that it calls, pass to [seen] or to a check.
+func formatsOfPhases(t *testing.T) map[int][]*regexp.Regexp {
 	t.Helper()
-	all := []*regexp.Regexp{regexp.MustCompile("^" + regexp.QuoteMeta(refusedWrites) + " [0-9]+$")}
+	functions, acts := map[string]*said{}, map[string]string{}
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	verb := regexp.MustCompile(`%[.0-9]*[a-z]`)
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
@@ -110,32 +135,101 @@ func formatsOfChecks(t *testing.T) []*regexp.Regexp {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok || len(call.Args) == 0 || !isNamed(call.Fun, "seen", "Sprintf") {
-				return true
-			}
-			literal, ok := call.Args[0].(*ast.BasicLit)
-			if !ok {
-				return true
-			}
-			format, err := strconv.Unquote(literal.Value)
-			words := strings.Fields(verb.ReplaceAllString(format, ""))
-			if err != nil || len(words) < 2 { // a format without words would match everything
-				return true
-			}
-			var pattern strings.Builder
-			for i, part := range verb.Split(format, -1) {
-				if i > 0 {
-					pattern.WriteString(`\S+`)
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
+				functions[f.Name.Name] = saidIn(f.Body)
+				if f.Name.Name == "script" {
+					ast.Inspect(f.Body, func(n ast.Node) bool { return actOf(n, acts) })
 				}
-				pattern.WriteString(regexp.QuoteMeta(part))
 			}
-			all = append(all, regexp.MustCompile("^"+pattern.String()+"$"))
-			return true
-		})
+		}
+	}
+	all := map[int][]*regexp.Regexp{}
+	for i, p := range script("", "") {
+		act := acts[p.title]
+		if functions[act] == nil {
+			t.Fatalf("phase %q has no act in the script: %q", p.title, act)
+		}
+		visited, pending := map[string]bool{}, []string{act}
+		for len(pending) > 0 {
+			f := pending[0]
+			if pending = pending[1:]; visited[f] || functions[f] == nil {
+				continue
+			}
+			visited[f] = true
+			all[i+1] = append(all[i+1], functions[f].formats...)
+			pending = append(pending, functions[f].calls...)
+		}
 	}
 	return all
+}
+
+// actOf notes the function that a phase of the script names as its act, by its title.
+func actOf(n ast.Node, acts map[string]string) bool {
+	phase, ok := n.(*ast.CompositeLit)
+	if !ok {
+		return true
+	}
+	title, act := "", ""
+	for _, e := range phase.Elts {
+		pair, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			return true
+		}
+		switch v := pair.Value.(type) {
+		case *ast.BasicLit:
+			if isNamed(pair.Key, "title") {
+				title, _ = strconv.Unquote(v.Value)
+			}
+		case *ast.Ident:
+			if isNamed(pair.Key, "act") {
+				act = v.Name
+			}
+		case *ast.CallExpr:
+			if f, ok := v.Fun.(*ast.Ident); ok && isNamed(pair.Key, "act") {
+				act = f.Name
+			}
+		}
+	}
+	acts[title] = act
+	return true
+}
+
+// saidIn reads a function: a verb of a format stands for anything.
+func saidIn(body *ast.BlockStmt) *said {
+	s := &said{}
+	verb := regexp.MustCompile(`%[.0-9]*[a-z]`)
+	ast.Inspect(body, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			s.calls = append(s.calls, id.Name) // also of functions that are passed on
+			if id.Name == "refusedWrites" {
+				s.formats = append(s.formats, regexp.MustCompile("^"+regexp.QuoteMeta(refusedWrites)+" [0-9]+$"))
+			}
+		}
+		call, ok := n.(*ast.CallExpr)
+		if !ok || len(call.Args) == 0 || !isNamed(call.Fun, "seen", "Sprintf") {
+			return true
+		}
+		literal, ok := call.Args[0].(*ast.BasicLit)
+		if !ok {
+			return true
+		}
+		format, err := strconv.Unquote(literal.Value)
+		words := strings.Fields(verb.ReplaceAllString(format, ""))
+		if err != nil || len(words) < 2 { // a format without words would match everything
+			return true
+		}
+		var pattern strings.Builder
+		for i, part := range verb.Split(format, -1) {
+			if i > 0 {
+				pattern.WriteString(`\S+`)
+			}
+			pattern.WriteString(regexp.QuoteMeta(part))
+		}
+		s.formats = append(s.formats, regexp.MustCompile("^"+pattern.String()+"$"))
+		return true
+	})
+	return s
 }
 
 func isNamed(fun ast.Expr, names ...string) bool {
