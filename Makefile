@@ -17,7 +17,7 @@ demo: ## Three replicas on an embedded etcd, faults injected, alerts seen firing
 		case $$line in *[[:space:]:#]*) echo "$$line" ;; *) n=$$((n + 1)); [ $$((n % 100)) != 0 ] || echo "  $$n packages built" ;; esac; done; }
 	@./bin/quickstart $(DEMO)
 
-generate: ## Write dashboards, rules, docs/metrics.md and docs/panels.md from the catalogue
+generate: ## Write dashboards, rules, and the generated parts of docs and README
 	cd test && go run ./metricsdoc ../docs/metrics.md
 	cd test && go run ./panelsdoc ../docs/panels.md
 	cd test && go run ./costsdoc ../docs
