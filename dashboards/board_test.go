@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -43,17 +44,21 @@ var configurations = map[string]func(*Config){
 // boards are the dashboards by the name of their file.
 var boards = map[string]func(Config) ([]byte, error){"overview": Overview, "lock": Lock, "backends": Backends}
 
+// built keeps what each board of each configuration is, since dozens of tests read it.
+var built sync.Map // name and title to func() ([]byte, error)
+
 func eachBoard(t *testing.T, test func(t *testing.T, name string, cfg Config, out []byte)) {
 	for name, build := range boards {
 		for title, change := range configurations {
 			t.Run(name+"/"+title, func(t *testing.T) {
 				cfg := Default()
 				change(&cfg)
-				out, err := build(cfg)
+				once, _ := built.LoadOrStore(name+"/"+title, sync.OnceValues(func() ([]byte, error) { return build(cfg) }))
+				out, err := once.(func() ([]byte, error))()
 				if err != nil {
 					t.Fatal(err)
 				}
-				test(t, name, cfg, out)
+				test(t, name, cfg, slices.Clone(out))
 			})
 		}
 	}
@@ -110,9 +115,12 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
+// again is how often each board is built again.
+var again = 20
+
 func TestDashboardsAreTheSameEachTime(t *testing.T) {
 	eachBoard(t, func(t *testing.T, name string, cfg Config, want []byte) {
-		for range 20 {
+		for range again {
 			got, err := boards[name](cfg)
 			if err != nil {
 				t.Fatal(err)
