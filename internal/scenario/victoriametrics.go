@@ -118,7 +118,7 @@ var verdictsOfVictoriaMetrics = map[string]Verdict{
 	"C39 leadership is lost and regained once an hour":                                  {StartsBeside, "Flapping/warning 1m..30m"},
 	"E5 attempts that hung for long fail, and none is started":                          {StartsBeside, "BackendErrors/critical 1m30s..\nBackendErrors/warning 5m30s.."},
 	"C12 ten pods cancel their calls during a rollout":                                  {StartsBeside, "Flapping/warning 1m.."},
-	"C27 errors of short-lived processes before their first sample":                     {BornAbove, "BackendErrors/critical 1m..15m\nNoAcquisition/warning 5m.."},
+	"C27 errors of short-lived processes before their first sample":                     {BornAbove, "BackendErrors/critical 1m..4m45s\nBackendErrors/critical 6m..9m45s\nBackendErrors/critical 11m..14m45s\nNoAcquisition/warning 5m.."},
 	"G4 slow runs of an hour ago, and fast ones since":                                  {StartsBeside, "NearLease/warning 30s.."},
 	"G5 a process with overruns of yesterday is first seen":                             {BornAbove, "LeaseExceeded/critical 10m.."},
 	"G6 a restart in place starts its counters again":                                   {StartsBeside, "LeaseExceeded/critical 0s..45m"},
