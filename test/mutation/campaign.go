@@ -228,7 +228,7 @@ func (c *campaign) clean(ctx context.Context) error {
 		defer mu.Unlock()
 		c.judges[p] = j
 		if j.reached == nil {
-			fmt.Fprintf(c.progress, "%s fails when built with coverage, so it judges every mutant it links\n", p.rel)
+			fmt.Fprintf(c.progress, "%s fails when built with coverage (%s), so it judges every mutant it links\n", p.rel, j.blind)
 		}
 		return nil
 	})

@@ -149,6 +149,7 @@ type judge struct {
 	took    time.Duration // of the tests alone
 	cost    time.Duration // with the build
 	reached coverage      // nil when unknown: then it judges every mutant it links
+	blind   string        // why it is unknown: the test that fails when it is built with coverage
 }
 
 // clean runs the tests of a package without a mutant; an error says which
@@ -172,29 +173,33 @@ func (r *runner) clean(ctx context.Context, p *pkg, covered []string) (*judge, e
 	if res.outcome != passed {
 		return nil, fmt.Errorf("%s fails without any mutant: %s\n%s", p.rel, res.test+res.detail, res.output)
 	}
-	reached, err := r.cover(ctx, p, dir, covered)
-	return &judge{pkg: p, took: res.took, cost: built + res.took, reached: reached}, err
+	reached, blind, err := r.cover(ctx, p, dir, covered)
+	return &judge{pkg: p, took: res.took, cost: built + res.took, reached: reached, blind: blind}, err
 }
 
-// cover returns nothing when the tests fail only because they are built with
-// coverage, as one that counts allocations may.
-func (r *runner) cover(ctx context.Context, p *pkg, dir string, covered []string) (coverage, error) {
+// cover returns no coverage, but which test failed, when the tests fail only because
+// they are built with coverage, as one that counts allocations may.
+func (r *runner) cover(ctx context.Context, p *pkg, dir string, covered []string) (reached coverage, failed string, err error) {
 	binary, profile, programs := filepath.Join(dir, "cover.test"), filepath.Join(dir, "profile"), filepath.Join(dir, "programs")
 	if err := os.Mkdir(programs, 0o755); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if err := r.build(ctx, p, binary, "-cover", "-covermode=set", "-coverpkg="+strings.Join(covered, ",")); err != nil {
-		return nil, fmt.Errorf("%s, built with coverage: %w", p.rel, err)
+		return nil, "", fmt.Errorf("%s, built with coverage: %w", p.rel, err)
 	}
 	res, err := r.run(ctx, p, execution{
 		binary: binary, limit: maxClean,
 		args: []string{"-test.coverprofile=" + profile, "-test.gocoverdir=" + programs},
 		env:  []string{"GOCOVERDIR=" + programs}, // for programs that a test starts
 	})
-	if err != nil || res.outcome != passed {
-		return nil, err
+	if err != nil {
+		return nil, "", err
 	}
-	return readCoverage(profile)
+	if res.outcome != passed {
+		return nil, strings.TrimSpace(res.test + " " + res.detail), nil
+	}
+	reached, err = readCoverage(profile)
+	return reached, "", err
 }
 
 // limit is how long the tests of a package may take on a mutant.
