@@ -3,5 +3,5 @@
 package dashboards
 
 // With the race detector a build takes several times as long. make compat builds
-// each board as often as it should be, without it.
+// each board twenty times, without it.
 func init() { again = 5 }
