@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -184,30 +185,33 @@ func (d *director) change(ctx context.Context) error {
 	return nil
 }
 
-// kill kills a node while it holds the lock of a tenant.
+// kill kills the node that holds the lock of a tenant.
 func (d *director) kill(ctx context.Context) error {
-	victim := d.nodes[0]
-	var held string
-	err := stage.Until(ctx, victim.Name+" to hold a lock", func(ctx context.Context) (bool, error) {
-		m, err := victim.Metrics(ctx)
-		for _, tenant := range []string{"acme", "globex", "initech"} {
+	const tenant = "initech"
+	victim := -1
+	err := stage.Until(ctx, "a node to hold the lock of "+tenant, func(ctx context.Context) (bool, error) {
+		for i, n := range d.nodes {
+			m, err := n.Metrics(ctx)
+			if err != nil {
+				return false, err
+			}
 			if m.Of(catalog.Active.Name(), "lock_name", d.label(tenant)) == 1 {
-				held = tenant
+				victim = i
 			}
 		}
-		return held != "", err
+		return victim >= 0, nil
 	})
 	if err != nil {
 		return err
 	}
-	victim.Kill()
-	d.nodes = d.nodes[1:]
+	fmt.Printf("\n%s is killed while it holds the lock of %s.\n", d.nodes[victim].Name, tenant)
+	d.nodes[victim].Kill()
+	d.nodes = slices.Delete(d.nodes, victim, victim+1)
 	killed := time.Now()
-	fmt.Printf("\n%s is killed while it holds the lock of %s.\n", victim.Name, held)
-	if err := d.reach(ctx, 1, held); err != nil {
+	if err := d.reach(ctx, 1, tenant); err != nil {
 		return err
 	}
-	fmt.Printf("  %s is aggregated by another node after %.1f s; the lease is %v\n", held, time.Since(killed).Seconds(), d.cfg.lease)
+	fmt.Printf("  %s is aggregated by another node after %.1f s; the lease is %v\n", tenant, time.Since(killed).Seconds(), d.cfg.lease)
 	return d.reach(ctx, 3, "acme", "globex", "initech", "stark")
 }
 
