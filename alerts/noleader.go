@@ -156,17 +156,17 @@ func (k *NoLeader) held(b builder, within model.Duration) query.Expr {
 
 // passing keeps holders that disappeared, or whose term ended, a moment ago: the
 // next leader may not have been sampled yet (B50), and the holders may return.
+// Backend errors show that it is not an ordinary handover (B45): it passes sooner.
 func (k *NoLeader) passing(b builder) query.Expr {
 	s := b.scope
-	ended := func(within model.Duration) query.Expr {
-		return query.Op(s.Metric(catalog.LastEnded), ">", b.ago(within))
+	// The exact end of a term counts. It is unknown if the process died or restarted in
+	// place: then its last sample that led counts (B60).
+	passing := func(lost, ended model.Duration) query.Expr {
+		held := query.Op(query.Over("max_over_time", s.Metric(catalog.Active), lost.String()), ">", "0")
+		held = query.Op(held, "unless "+query.On(s.HolderLabels()), query.Op(s.Led(), "or", s.Metric(catalog.LastEnded)))
+		return query.Op(held, "or", query.Op(s.Metric(catalog.LastEnded), ">", b.ago(ended)))
 	}
-	ordinary := s.Without(query.Op(k.held(b, k.DownFor), "or", ended(k.seen(b.Config))), k.failing(b))
-	// Backend errors show that it is not an ordinary handover (B45). Then the exact end
-	// of the term counts. It is unknown if the process died or restarted.
-	held := query.Op(query.Over("max_over_time", s.Metric(catalog.Active), b.slowest().String()), ">", "0")
-	lost := query.Op(held, "unless "+query.On(s.HolderLabels()), query.Op(s.Led(), "or", s.Metric(catalog.LastEnded)))
-	return query.Op(query.Op(ordinary, "or", lost), "or", ended(k.Margin))
+	return query.Op(s.Without(passing(k.DownFor, k.seen(b.Config)), k.failing(b)), "or", passing(b.slowest(), k.Margin))
 }
 
 // witnessed keeps locks for which the backend names a live holder that is one of

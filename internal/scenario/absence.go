@@ -110,7 +110,7 @@ func leaderScenarios() []Scenario {
 			Load: held + `
 				leader_active{instance="i1"} 1x9 0x9 1x20
 				leader_active{instance="i2"} 0x40`,
-			Want: "NoLeader/critical 5m30s..10m = 1"},
+			Want: "NoLeader/critical 6m30s..10m = 1"},
 		{ID: "B2", Name: "a rollout leaves a gap of a minute", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: held + `
 				leader_active{instance="i1"} 1x9 stale
@@ -167,7 +167,7 @@ func leaderScenarios() []Scenario {
 				leader_active{instance="i1"} 1x9 0x30
 				up{instance="i1"} 1x40
 				up{instance="z",job="other"} 1x9 0x40`,
-			Want: "NoLeader/critical 5m30s.. = 1"},
+			Want: "NoLeader/critical 6m30s.. = 1"},
 		{ID: "B10", Name: "the last replica restarts without end and never leads", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: `
 				leader_elector_info{instance="i1",mode="hold"} 1x40
@@ -185,7 +185,7 @@ func leaderScenarios() []Scenario {
 				leader_active{instance="i1"} 1x39 0x60
 				up{instance="i1"} 1x100
 				up{instance="i2"} 1x3 0x100`,
-			Want: "NoLeader/critical 20m30s.. = 1"},
+			Want: "NoLeader/critical 21m30s.. = 1"},
 		{ID: "B13", Name: "the leader dies with its target, and nobody follows", Every: 30 * time.Second, End: 40 * time.Minute,
 			Load: held + `
 				leader_active{instance="i1"} 1x9 stale
@@ -237,7 +237,7 @@ func leaderScenarios() []Scenario {
 				leader_active{instance="i1"} 1x1 0x30
 				leader_lease_headroom_seconds{instance="i1"} 4-15x30
 				leader_renewals_total{instance="i1",result="ok"} 2x30`,
-			Want: "LowHeadroom/warning 1m45s.. = -6.73\nNoLeader/critical 1m15s.. = 1"},
+			Want: "LowHeadroom/warning 1m45s.. = -6.73\nNoLeader/critical 2m15s.. = 1"},
 		{ID: "C09", Name: "everybody lost once and nobody contends again", Every: 15 * time.Second, End: 20 * time.Minute,
 			Load: held + `
 				leader_lease_duration_seconds 15x80
@@ -253,7 +253,7 @@ func leaderScenarios() []Scenario {
 				up{instance="i1"} 1x80
 				up{instance="i2"} 1x80
 				up{instance="i3"} 1x80`,
-			Want: "NoLeader/critical 11m.. = 1"},
+			Want: "NoLeader/critical 12m.. = 1"},
 		{ID: "C21", Name: "no replica leads the locks beyond the cap", Every: 15 * time.Second, End: 10 * time.Minute,
 			Load: `
 				leader_elector_info{mode="hold",lock_name="overflow"} 1x40
@@ -271,7 +271,7 @@ func leaderScenarios() []Scenario {
 				leader_max_leaders{cluster="us"} 1x60
 				leader_active{instance="i1",cluster="eu"} 1x60
 				leader_active{instance="i1",cluster="us"} 1x19 0x19 1x60`,
-			Want: `NoLeader/critical{cluster="us"} 5m45s..10m = 1`},
+			Want: `NoLeader/critical{cluster="us"} 6m45s..10m = 1`},
 		{ID: "C38", Name: "of two locks one vanishes with its series", Every: 15 * time.Second, End: 15 * time.Minute,
 			Load: held + `
 				leader_active{instance="i1"} 1x60

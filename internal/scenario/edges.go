@@ -20,7 +20,7 @@ func leaderEdges() []Scenario {
 				leader_active{instance="i1"} 1x5 0x40
 				leader_active{instance="i2"} 0x40
 				leader_active{instance="i3"} 0x40`,
-			Want: "NoLeader/critical 3m30s.. = 1"},
+			Want: "NoLeader/critical 4m30s.. = 1"},
 		{ID: "B29", Name: "the leader crashes with a lease of an hour, and the others led before it", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: campaign("a", "orders", "i2", "i3") + `
 				leader_active{instance="i1"} 0x2 1x5 stale
@@ -40,7 +40,7 @@ func leaderEdges() []Scenario {
 				leader_last_acquired_timestamp_seconds{instance="i1"} _ 55x4 stale
 				leader_last_acquired_timestamp_seconds{instance="i2"} 10x100
 				leader_last_acquired_timestamp_seconds{instance="i3"} _x7 415x100`,
-			Want: "NoLeader/critical 1h20m.. = 1"},
+			Want: "NoLeader/critical 1h21m.. = 1"},
 		{ID: "B31", Name: "a replica dies in the middle of a run, with a lease of an hour", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: ran + `
 				leader_active{instance="i1"} 0x3 1x5 stale

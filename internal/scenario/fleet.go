@@ -29,14 +29,14 @@ func absentLeaderScenarios() []Scenario {
 		{ID: "B15", Name: "a pod without a lock crash-loops in the same job, up once in five minutes", Every: 30 * time.Second, End: 50 * time.Minute,
 			Load: held + free + `
 				up{instance="z"} ` + repeated("1 0 0 0 0 0 0 0 0 0", 12),
-			Want: "NoLeader/critical 5m30s.. = 1"},
+			Want: "NoLeader/critical 6m30s.. = 1"},
 		{ID: "B15", Name: "a standby misses a scrape every minute and a half, at 15 s", Every: 15 * time.Second, End: 20 * time.Minute,
 			Load: held + `
 				leader_active{instance="i1"} 1x9 0x110
 				leader_active{instance="i2"} ` + repeated("0 0 0 0 0 stale", 20) + `
 				up{instance="i1"} 1x120
 				up{instance="i2"} ` + repeated("1 1 1 1 1 0", 20),
-			Want: "NoLeader/critical 3m15s.. = 1"},
+			Want: "NoLeader/critical 4m15s.. = 1"},
 		{ID: "B15", Name: "the replica that led before misses a scrape every minute and a half", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: held + `
 				leader_lease_expiry_timestamp_seconds{instance="i1"} 15+30x9 stale
@@ -44,7 +44,7 @@ func absentLeaderScenarios() []Scenario {
 				leader_active{instance="i2"} 0x110
 				up{instance="i1"} 1x9 1 1 ` + repeated("0 1 1", 20) + `
 				up{instance="i2"} 1x120`,
-			Want: "NoLeader/critical 5m30s.. = 1"},
+			Want: "NoLeader/critical 6m30s.. = 1"},
 		{ID: "B16", Name: "the node of the leader dies with a lease of 15 s, its target stays, and no replica takes over", Every: 30 * time.Second, End: 20 * time.Minute,
 			Load: held + `
 				leader_lease_duration_seconds 15x100
@@ -108,7 +108,7 @@ func absentLeaderScenarios() []Scenario {
 				leader_last_acquired_timestamp_seconds{instance="i2"} _x11 325x100
 				up{instance="i1"} 1x9 0x100
 				up{instance="i2"} 1x100`,
-			Want: "NoLeader/critical 7m.. = 1\nScrapeFailing/warning 10m.. = 1"},
+			Want: "NoLeader/critical 8m.. = 1\nScrapeFailing/warning 10m.. = 1"},
 		{ID: "B20", Name: "blue and green of one lock are switched, and switched back", Every: 30 * time.Second, End: 40 * time.Minute,
 			Load: `
 				leader_elector_info{job="blue",mode="hold",backend="etcd",family="orders"} 1x100

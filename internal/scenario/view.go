@@ -67,7 +67,7 @@ func vacantScenarios() []Scenario {
 				leader_active{instance="i1"} 1x10 0x90
 				leader_backend_held{instance="o1",job="observer",backend="etcd"} 1x10 0x90
 				leader_backend_up{instance="o1",job="observer",backend="etcd"} 1x100`,
-			Want: "NoLeader/critical 6m.. = 1\n" + `Vacant/critical{job="observer"} 6m30s.. = 0`},
+			Want: "NoLeader/critical 7m.. = 1\n" + `Vacant/critical{job="observer"} 6m30s.. = 0`},
 		{ID: "X10", Name: "a standby witnesses that nobody takes over", Every: every, End: end,
 			Load: campaigning + `
 				leader_active{instance="i1"} 1x10 stale
@@ -168,7 +168,7 @@ func impostorScenarios() []Scenario {
 				leader_backend_holder_info{instance="i2",backend="etcd",holder="h1"} 1x10 stale
 				leader_backend_holder_info{instance="i2",backend="etcd",holder="stranger"} _x11 1x90
 				leader_backend_held{instance="i2",backend="etcd"} 1x100`,
-			Want: "Impostor/critical 6m30s..15m30s = 1\nNoLeader/critical 11m.. = 1"},
+			Want: "Impostor/critical 6m30s..15m30s = 1\nNoLeader/critical 12m.. = 1"},
 		{ID: "I12", Name: "a replica that redacts its holder is followed by one that does not", Every: every, End: end,
 			Load: held + `
 				leader_identity_info{instance="i1",holder="redacted"} 1x100
@@ -226,7 +226,7 @@ func agreedLongAgo() []Scenario {
 				leader_backend_holder_info{instance="i2",backend="etcd",holder="h0"} 1x5 stale
 				leader_backend_holder_info{instance="i2",backend="etcd",holder="stranger"} _x6 1x84
 				leader_backend_held{instance="i2",backend="etcd"} 1x90`,
-			Want: "NoLeader/critical 6m..1h20m = 1"},
+			Want: "NoLeader/critical 7m..1h20m = 1"},
 		{ID: "I18", Name: "the backend names a candidate that left 75 minutes ago", Every: every, End: end,
 			Load: agreed + `
 				leader_active{instance="i0"} 1x5 stale
