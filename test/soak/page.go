@@ -133,7 +133,7 @@ False absence is on the safe side. As a part of the leadership, and of it what f
 A ZooKeeper that restarts lets every session begin again, so that the record outlives the lease end of its holder by as long as the server was away.
 
 What the machine does late is not the metric's. Each process notes when it did not run for more than %d ms although its time had come, and the referee
-notes looks that took as long. A run fails for false leadership that is longer than what is explained and such time together, and for false absence outside of it.
+notes looks that took that much longer than usual. A run fails for false leadership that is longer than what is explained and such time together, and for false absence outside of it.
 `, stalls.Milliseconds())
 }
 

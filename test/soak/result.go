@@ -192,10 +192,18 @@ func (s *summary) stalls(l recordedLife) (all []timeline.Span) {
 	return all
 }
 
-// slowLooks are those that took longer than a process may be late.
+// slowLooks are those that took longer than the median of the run by more than a
+// process may be late. A server that is always slow is no excuse.
 func slowLooks(looks []timeline.Look) (all []timeline.Span) {
+	var took []time.Duration
 	for _, l := range looks {
-		if !l.Failed && l.Answered-l.Asked > stalls {
+		if !l.Failed {
+			took = append(took, l.Answered-l.Asked)
+		}
+	}
+	usual, _ := middle(took)
+	for _, l := range looks {
+		if !l.Failed && l.Answered-l.Asked > usual+stalls {
 			all = append(all, timeline.Span{From: l.Asked, To: l.Answered})
 		}
 	}

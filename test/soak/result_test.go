@@ -119,6 +119,34 @@ func TestATermIsFreedWhenItsRecordGoes(t *testing.T) {
 }
 
 // What a lock may do and what it may not, as looks and logs have it.
+func TestALookIsSlowThatTookLongerThanUsual(t *testing.T) {
+	const ms = time.Millisecond
+	looks := func(took ...time.Duration) (all []timeline.Look) {
+		for i, d := range took {
+			at := time.Duration(i) * s
+			all = append(all, timeline.Look{Asked: at, Answered: at + d})
+		}
+		return all
+	}
+	failed := looks(5*ms, 5*ms, 5*ms, 300*ms)
+	failed[3].Failed = true
+	for name, c := range map[string]struct {
+		looks []timeline.Look
+		want  []timeline.Span
+	}{
+		"none":                        {nil, nil},
+		"one of a server that is not": {looks(5*ms, 5*ms, 41*ms, 5*ms), []timeline.Span{span(2*s, 2*s+41*ms)}},
+		"no later than a process":     {looks(5*ms, 5*ms, 35*ms, 5*ms), nil},
+		"a server that always is":     {looks(80*ms, 85*ms, 90*ms, 80*ms, 85*ms), nil},
+		"the slowest of such a one":   {looks(80*ms, 85*ms, 300*ms, 80*ms, 85*ms), []timeline.Span{span(2*s, 2*s+300*ms)}},
+		"one that failed":             {failed, nil},
+	} {
+		if diff := cmp.Diff(c.want, slowLooks(c.looks)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestTheHistoryOfARecordIsThatOfALockOrNot(t *testing.T) {
 	term := func(holder string, since, until time.Duration) timeline.Term {
 		end := timeline.Span{}
