@@ -2,16 +2,21 @@ package electors
 
 import (
 	"context"
+	"log"
 	"net/http"
 	"time"
 
+	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/leaderscope/leaderscope/instrument"
+	"github.com/leaderscope/leaderscope/instrument/ctrllease"
 	"github.com/leaderscope/leaderscope/instrument/k8slease"
 	"github.com/leaderscope/leaderscope/test/server"
 )
@@ -60,6 +65,30 @@ func KubernetesLease(ctx context.Context, r Replica, e *instrument.Election, wor
 		elector.Run(ctx)
 		if r.Stopped != nil {
 			r.Stopped()
+		}
+	}
+	return nil
+}
+
+// KubernetesManager is a manager of controller-runtime. It starts another one
+// whenever one has ended, as a container does that is restarted.
+func KubernetesManager(ctx context.Context, r Replica, e *instrument.Election, work func(context.Context)) error {
+	duration, deadline, period := Lease, RenewDeadline, RetryPeriod
+	for ctx.Err() == nil {
+		m, err := ctrllease.NewManager(KubernetesConfig(r.Address), manager.Options{
+			Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"},
+			LeaderElection: true, LeaderElectionNamespace: KubernetesNamespace, LeaderElectionID: r.Lock,
+			LeaderElectionReleaseOnCancel: true, LeaseDuration: &duration, RenewDeadline: &deadline, RetryPeriod: &period,
+		}, e)
+		if err == nil {
+			err = m.Add(manager.RunnableFunc(func(ctx context.Context) error { work(ctx); return nil }))
+		}
+		if err == nil {
+			err = m.Start(ctx)
+		}
+		if err != nil {
+			log.Printf("%s: %v", r.ID, err)
+			time.Sleep(100 * time.Millisecond)
 		}
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"log"
 	"net/http"
 	"time"
 
@@ -17,18 +16,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/go-logr/logr"
 	"github.com/go-redsync/redsync/v4"
 	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
 	_ "github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/redis/rueidis"
 	"github.com/redis/rueidis/rueidislock"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/leaderscope/leaderscope/instrument"
-	"github.com/leaderscope/leaderscope/instrument/ctrllease"
 	"github.com/leaderscope/leaderscope/instrument/dynamolocklead"
 	"github.com/leaderscope/leaderscope/instrument/pglocklead"
 	"github.com/leaderscope/leaderscope/instrument/redsynclead"
@@ -90,7 +85,7 @@ var table = []elector{
 		name: "controller-runtime manager", module: "instrument/ctrllease", style: "campaign in a framework", server: "kube-apiserver",
 		lease: lease, waits: true, renews: true, fenced: true, slow: time.Second,
 		options:  []instrument.ElectionOption{instrument.Hold(), instrument.Backend("kubernetes")},
-		campaign: kubernetesManager, works: true, careless: true,
+		campaign: electors.KubernetesManager, works: true, careless: true,
 		note: "see client-go leaderelection.",
 	},
 	{
@@ -166,30 +161,6 @@ var table = []elector{
 		note:    "see PostgreSQL advisory lock.",
 		connect: electors.MariaDB,
 	},
-}
-
-// kubernetesManager starts another manager whenever one has ended, as a
-// container does that is restarted.
-func kubernetesManager(ctx context.Context, r electors.Replica, e *instrument.Election, work func(context.Context)) error {
-	duration, deadline, period := lease, electors.RenewDeadline, electors.RetryPeriod
-	for ctx.Err() == nil {
-		m, err := ctrllease.NewManager(electors.KubernetesConfig(r.Address), manager.Options{
-			Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"},
-			LeaderElection: true, LeaderElectionNamespace: electors.KubernetesNamespace, LeaderElectionID: r.Lock,
-			LeaderElectionReleaseOnCancel: true, LeaseDuration: &duration, RenewDeadline: &deadline, RetryPeriod: &period,
-		}, e)
-		if err == nil {
-			err = m.Add(manager.RunnableFunc(func(ctx context.Context) error { work(ctx); return nil }))
-		}
-		if err == nil {
-			err = m.Start(ctx)
-		}
-		if err != nil {
-			log.Printf("%s: %v", r.ID, err)
-			time.Sleep(100 * time.Millisecond)
-		}
-	}
-	return nil
 }
 
 func redsyncMutex(_ context.Context, r electors.Replica) (instrument.Acquirer, func(), error) {

@@ -33,6 +33,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, replica(id))
 		os.Exit(1)
 	}
+	if text := os.Getenv(electedVariable); text != "" {
+		if err := elect(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	dir, err := os.MkdirTemp("", "leader-observer")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -190,9 +197,15 @@ func (p *process) up(t *testing.T, backend string) float64 {
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
+	eventuallyOr(t, ok, func() string { return what })
+}
+
+// eventuallyOr says what was missing at the end.
+func eventuallyOr(t *testing.T, ok func() bool, missing func() string) {
+	t.Helper()
 	for deadline := time.Now().Add(patience); !ok(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within %v: %s", patience, what)
+			t.Fatalf("not within %v: %s", patience, missing())
 		}
 	}
 }

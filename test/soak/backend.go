@@ -9,20 +9,8 @@ import (
 
 	"github.com/leaderscope/leaderscope/instrument"
 	"github.com/leaderscope/leaderscope/test/electors"
+	"github.com/leaderscope/leaderscope/test/record"
 )
-
-// record is what a backend has of a lock.
-type record struct {
-	holder string // "": no live holder
-	term   string // changes with each term
-	// rest is how long the lease still runs; 0: the backend does not tell.
-	rest time.Duration
-	// spread is by how much less it may run.
-	spread time.Duration
-}
-
-// read asks a backend for the record of a lock.
-type read func(context.Context) (record, error)
 
 // backend is an elector and its server.
 type backend struct {
@@ -31,7 +19,7 @@ type backend struct {
 	connect             electors.Connect
 	campaign            func(context.Context, electors.Replica, *instrument.Election, func(context.Context)) error
 	// referee opens a connection of its own that reads the record.
-	referee func(addresses []string, lock string) (read, func(), error)
+	referee record.Open
 	// remove deletes the record as an operator would.
 	remove func(ctx context.Context, address, lock string) error
 	// bound says that the lock lives with its connection: no replica holds it while
@@ -72,40 +60,40 @@ var backends = []backend{
 	{
 		name: "etcd", title: "etcd concurrency.Election", server: "etcd",
 		options: []instrument.ElectionOption{instrument.Hold(), instrument.LeaseDuration(electors.Lease), instrument.Backend("etcd")},
-		connect: electors.EtcdElection, referee: refereeEtcd, remove: electors.DeleteOnEtcd, givesUp: electors.Lease / 10,
+		connect: electors.EtcdElection, referee: record.Etcd, remove: electors.DeleteOnEtcd, givesUp: electors.Lease / 10,
 		blind: scrapes, why: "the adapter watches the leader's key.",
 	},
 	{
 		name: "redis", title: "bsm/redislock", server: "redis",
 		options: []instrument.ElectionOption{instrument.Backend("redis")},
-		connect: electors.RedisLock, referee: refereeRedis, remove: electors.DeleteOnRedis, givesUp: electors.Lease / 10,
+		connect: electors.RedisLock, referee: record.Redis, remove: electors.DeleteOnRedis, givesUp: electors.Lease / 10,
 		blind: electors.Lease/3 + scrapes,
 		why:   "redislock does not hear that a key is gone. The holder learns of it at its next renewal, a third of the lease later at most.",
 	},
 	{
 		name: "postgres", title: "PostgreSQL advisory lock", server: "postgres",
 		options: []instrument.ElectionOption{instrument.Hold(), instrument.Backend("postgres")},
-		connect: electors.Postgres, referee: refereePostgres, remove: electors.TerminateOnPostgres, bound: true, leaseless: true,
+		connect: electors.Postgres, referee: record.Postgres, remove: electors.TerminateOnPostgres, bound: true, leaseless: true,
 		blind: electors.SQLCheck + scrapes,
 		why:   "an advisory lock has no lease: the holder learns that its session is gone at its next check.",
 	},
 	{
 		name: "nats", title: "NATS JetStream key-value", server: "nats",
 		options: []instrument.ElectionOption{instrument.Hold(), instrument.LeaseDuration(electors.Lease), instrument.Backend("nats")},
-		connect: electors.NATSKeyValue, referee: refereeNATS, remove: electors.DeleteOnNATS, givesUp: electors.Lease / 10,
+		connect: electors.NATSKeyValue, referee: record.NATS, remove: electors.DeleteOnNATS, givesUp: electors.Lease / 10,
 		blind: natsWatchAfter + scrapes,
 		why:   "the adapter watches the key from a quarter of a second after the win: a key that is deleted sooner shows when the watch opens.",
 	},
 	{
 		name: "zookeeper", title: "go-zookeeper", server: "zookeeper",
 		options: []instrument.ElectionOption{instrument.Hold(), instrument.LeaseDuration(electors.Lease), instrument.Backend("zookeeper")},
-		connect: electors.ZooKeeper, referee: refereeZooKeeper, remove: electors.DeleteOnZooKeeper,
+		connect: electors.ZooKeeper, referee: record.ZooKeeper, remove: electors.DeleteOnZooKeeper,
 		blind: scrapes, why: "the adapter watches its node.",
 	},
 	{
 		name: "kubernetes", title: "client-go leaderelection", server: "kube-apiserver",
 		options:  []instrument.ElectionOption{instrument.Hold(), instrument.Backend("kubernetes")},
-		campaign: electors.KubernetesLease, referee: refereeKubernetes, remove: electors.DeleteOnKubernetes,
+		campaign: electors.KubernetesLease, referee: record.Kubernetes, remove: electors.DeleteOnKubernetes,
 		givesUp: electors.Lease - electors.RenewDeadline,
 		blind:   electors.RetryPeriod + scrapes,
 		why:     "client-go does not watch the Lease: the holder learns that it is gone when it next renews it.",

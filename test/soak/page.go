@@ -204,20 +204,25 @@ How long ` + "`leader_active`" + ` said 1 after the record was seen to be gone, 
 
 // broken are the findings for which the runs failed, unexplained.
 func (p page) broken() {
-	p.say("## What these runs found\n\nMore than the limits of the soak allow, which makes a run fail.\n")
+	var found []string
 	for _, r := range p.byFalseLeader() {
 		b, err := find(r.Elector)
 		if err != nil {
 			continue
 		}
 		for _, w := range r.wrong(b) {
-			p.say("- %s: %s", r.Title, w)
+			found = append(found, fmt.Sprintf("- %s: %s", r.Title, w))
 		}
 		if r.Note != "" {
-			p.say("- %s: %s", r.Title, r.Note)
+			found = append(found, fmt.Sprintf("- %s: %s", r.Title, r.Note))
 		}
 	}
-	p.say("")
+	p.say("## What these runs found\n")
+	if len(found) == 0 {
+		p.say("Nothing: every figure is within the limits at which a run fails.\n")
+		return
+	}
+	p.say("More than the limits of the soak allow, which makes a run fail.\n\n%s\n", strings.Join(found, "\n"))
 }
 
 func (p page) numbers() {

@@ -17,14 +17,13 @@ import (
 	"github.com/Shopify/toxiproxy/v2"
 
 	"github.com/leaderscope/leaderscope/test/electors"
+	"github.com/leaderscope/leaderscope/test/record"
 	"github.com/leaderscope/leaderscope/test/server"
 )
 
 const (
 	// interval is how often each candidate is scraped.
 	interval = 100 * time.Millisecond
-	// candidatePrefix begins the name of each life.
-	candidatePrefix = "candidate-"
 	// stopping is how long a candidate may take to stop gracefully.
 	stopping = 30 * time.Second
 )
@@ -72,7 +71,7 @@ func newProcess(number int, o order, dir, upstream string) (*process, error) {
 // start starts the next life and scrapes it until it ends.
 func (p *process) start() error {
 	o := p.order
-	o.ID = fmt.Sprintf("%s%d-%d", candidatePrefix, p.number+1, len(p.lives)+1)
+	o.ID = fmt.Sprintf("%s%d-%d", record.Replica, p.number+1, len(p.lives)+1)
 	o.Log = filepath.Join(p.dir, o.ID+".log")
 	text, err := json.Marshal(o)
 	if err != nil {

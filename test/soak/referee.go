@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/leaderscope/leaderscope/test/record"
 	"github.com/leaderscope/leaderscope/test/soak/timeline"
 )
 
@@ -60,7 +61,7 @@ type harness struct {
 }
 
 // watch looks until ctx ends.
-func (r *referee) watch(ctx context.Context, look read) {
+func (r *referee) watch(ctx context.Context, look record.Read) {
 	tick := time.NewTicker(looksEvery)
 	defer tick.Stop()
 	due := time.Now()
@@ -78,7 +79,7 @@ func (r *referee) watch(ctx context.Context, look read) {
 	}
 }
 
-func (r *referee) look(ctx context.Context, look read, due time.Time) {
+func (r *referee) look(ctx context.Context, look record.Read, due time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	asked := time.Now()
@@ -91,7 +92,7 @@ func (r *referee) look(ctx context.Context, look read, due time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err == nil {
-		l.Holder, l.Term, l.Rest, l.Spread = got.holder, r.name(got), got.rest, got.spread
+		l.Holder, l.Term, l.Rest, l.Spread = got.Holder, r.name(got), got.Rest, got.Spread
 		r.delay.took = append(r.delay.took, answered.Sub(asked))
 	} else {
 		r.delay.Failed++
@@ -104,16 +105,16 @@ func (r *referee) look(ctx context.Context, look read, due time.Time) {
 }
 
 // name makes the name of a term unique: a backend may use one again.
-func (r *referee) name(got record) string {
-	if got.holder == "" {
+func (r *referee) name(got record.Record) string {
+	if got.Holder == "" {
 		return ""
 	}
 	last := r.last()
-	if term, n := cutNumber(last.Term); last.Holder == got.holder && term == got.term {
+	if term, n := cutNumber(last.Term); last.Holder == got.Holder && term == got.Term {
 		return term + "#" + n
 	}
 	r.terms++
-	return fmt.Sprint(got.term, "#", r.terms)
+	return fmt.Sprint(got.Term, "#", r.terms)
 }
 
 // last is the last look that was answered.

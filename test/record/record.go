@@ -1,4 +1,6 @@
-package main
+// Package record reads what a backend itself has of a lock, for tests that compare it
+// with what electors and observers say.
+package record
 
 import (
 	"context"
@@ -21,29 +23,48 @@ import (
 	"github.com/leaderscope/leaderscope/test/electors"
 )
 
-// refereeEtcd reads the first key below the lock. etcd tells whole seconds of
+// Record is what a backend has of a lock.
+type Record struct {
+	Holder string // "": no live holder
+	Term   string // changes with each term
+	// Rest is how long the lease still runs; 0: the backend does not tell.
+	Rest time.Duration
+	// Spread is by how much less it may run.
+	Spread time.Duration
+}
+
+// Replica begins the name of each replica: a value may be a random word and that name.
+const Replica = "candidate-"
+
+// Read asks a backend for the record of a lock.
+type Read func(context.Context) (Record, error)
+
+// Open opens a connection of its own that reads the record.
+type Open func(addresses []string, lock string) (Read, func(), error)
+
+// Etcd reads the first key below the lock. etcd tells whole seconds of
 // what is left of a lease: the moment at which that number changes is exact.
-func refereeEtcd(addresses []string, lock string) (read, func(), error) {
+func Etcd(addresses []string, lock string) (Read, func(), error) {
 	c, err := clientv3.New(clientv3.Config{Endpoints: addresses, Logger: zap.NewNop(), DialTimeout: time.Second})
 	if err != nil {
 		return nil, nil, err
 	}
 	var lease, seconds int64
 	var last time.Time
-	look := func(ctx context.Context) (record, error) {
+	look := func(ctx context.Context) (Record, error) {
 		resp, err := c.Get(ctx, lock+"/", clientv3.WithFirstCreate()...)
 		if err != nil || len(resp.Kvs) == 0 {
-			return record{}, err
+			return Record{}, err
 		}
 		kv := resp.Kvs[0]
-		r := record{holder: string(kv.Value), term: fmt.Sprint(kv.CreateRevision)}
+		r := Record{Holder: string(kv.Value), Term: fmt.Sprint(kv.CreateRevision)}
 		asked := time.Now()
 		left, err := c.TimeToLive(ctx, clientv3.LeaseID(kv.Lease))
 		if err != nil {
 			return r, nil // the record is known, its rest is not
 		}
 		if lease == kv.Lease && left.TTL == seconds-1 && left.TTL > 0 {
-			r.rest, r.spread = time.Duration(seconds)*time.Second, time.Since(last)
+			r.Rest, r.Spread = time.Duration(seconds)*time.Second, time.Since(last)
 		}
 		lease, seconds, last = kv.Lease, left.TTL, asked
 		return r, nil
@@ -51,11 +72,11 @@ func refereeEtcd(addresses []string, lock string) (read, func(), error) {
 	return look, func() { c.Close() }, nil
 }
 
-// refereeRedis reads the key, whose value is a random token and the name of the
+// Redis reads the key, whose value is a random token and the name of the
 // holder.
-func refereeRedis(addresses []string, lock string) (read, func(), error) {
+func Redis(addresses []string, lock string) (Read, func(), error) {
 	c := electors.RedisClient(addresses[0])
-	look := func(ctx context.Context) (record, error) {
+	look := func(ctx context.Context) (Record, error) {
 		var value *redis.StringCmd
 		var rest *redis.DurationCmd
 		_, err := c.TxPipelined(ctx, func(p redis.Pipeliner) error {
@@ -63,39 +84,39 @@ func refereeRedis(addresses []string, lock string) (read, func(), error) {
 			return nil
 		})
 		if errors.Is(err, redis.Nil) {
-			return record{}, nil
+			return Record{}, nil
 		}
 		if err != nil {
-			return record{}, err
+			return Record{}, err
 		}
-		i := strings.Index(value.Val(), candidatePrefix)
+		i := strings.Index(value.Val(), Replica)
 		if i < 0 {
-			return record{}, fmt.Errorf("no holder in %q", value.Val())
+			return Record{}, fmt.Errorf("no holder in %q", value.Val())
 		}
-		return record{holder: value.Val()[i:], term: value.Val(), rest: max(rest.Val(), 0)}, nil
+		return Record{Holder: value.Val()[i:], Term: value.Val(), Rest: max(rest.Val(), 0)}, nil
 	}
 	return look, func() { c.Close() }, nil
 }
 
-// refereePostgres reads which session holds the lock. A session may hold it
+// Postgres reads which session holds the lock. A session may hold it
 // more than once in its life.
-func refereePostgres(addresses []string, lock string) (read, func(), error) {
+func Postgres(addresses []string, lock string) (Read, func(), error) {
 	const query = `SELECT a.application_name, a.pid FROM pg_locks l JOIN pg_stat_activity a USING (pid)
 		WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
 		AND l.objid::bigint = $1::bigint & 4294967295 AND l.classid::bigint = ($1::bigint >> 32) & 4294967295`
 	var conn *pgx.Conn
-	look := func(ctx context.Context) (r record, err error) {
+	look := func(ctx context.Context) (r Record, err error) {
 		if conn == nil || conn.IsClosed() {
 			if conn, err = pgx.Connect(ctx, fmt.Sprintf(electors.PostgresDSN, addresses[0])); err != nil {
 				return r, err
 			}
 		}
 		var pid int
-		err = conn.QueryRow(ctx, query, electors.PostgresKey(lock)).Scan(&r.holder, &pid)
+		err = conn.QueryRow(ctx, query, electors.PostgresKey(lock)).Scan(&r.Holder, &pid)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return record{}, nil
+			return Record{}, nil
 		}
-		r.term = fmt.Sprint(pid)
+		r.Term = fmt.Sprint(pid)
 		return r, err
 	}
 	return look, func() {
@@ -105,9 +126,9 @@ func refereePostgres(addresses []string, lock string) (read, func(), error) {
 	}, nil
 }
 
-// refereeNATS reads the key, whose value is the name of the holder and a random
+// NATS reads the key, whose value is the name of the holder and a random
 // word. The server ends a key when it is older than the lease.
-func refereeNATS(addresses []string, lock string) (read, func(), error) {
+func NATS(addresses []string, lock string) (Read, func(), error) {
 	nc, err := nats.Connect("nats://"+addresses[0], nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
 	if err != nil {
 		return nil, nil, err
@@ -117,34 +138,34 @@ func refereeNATS(addresses []string, lock string) (read, func(), error) {
 		return nil, nc.Close, err
 	}
 	var kv jetstream.KeyValue
-	look := func(ctx context.Context) (record, error) {
+	look := func(ctx context.Context) (Record, error) {
 		if kv == nil {
 			bucket, err := js.KeyValue(ctx, electors.NATSBucket)
 			if errors.Is(err, jetstream.ErrBucketNotFound) {
-				return record{}, nil // no candidate was there yet
+				return Record{}, nil // no candidate was there yet
 			}
 			if err != nil {
-				return record{}, err
+				return Record{}, err
 			}
 			kv = bucket
 		}
 		entry, err := kv.Get(ctx, lock)
 		if errors.Is(err, jetstream.ErrKeyNotFound) {
-			return record{}, nil
+			return Record{}, nil
 		}
 		if err != nil {
-			return record{}, err
+			return Record{}, err
 		}
 		holder, _, _ := strings.Cut(string(entry.Value()), " ")
-		return record{holder: holder, term: string(entry.Value()), rest: max(time.Until(entry.Created().Add(electors.Lease)), 0)}, nil
+		return Record{Holder: holder, Term: string(entry.Value()), Rest: max(time.Until(entry.Created().Add(electors.Lease)), 0)}, nil
 	}
 	return look, nc.Close, nil
 }
 
-// refereeZooKeeper reads the first node of the queue. The client waits a second
+// ZooKeeper reads the first node of the queue. The client waits a second
 // before it connects again, and no call of it takes a context: after a look that
 // failed the next has a client of its own.
-func refereeZooKeeper(addresses []string, lock string) (read, func(), error) {
+func ZooKeeper(addresses []string, lock string) (Read, func(), error) {
 	var conn *zk.Conn
 	closing := func() {
 		if conn != nil {
@@ -153,14 +174,14 @@ func refereeZooKeeper(addresses []string, lock string) (read, func(), error) {
 		}
 	}
 	type answer struct {
-		record
+		Record
 		err error
 	}
-	look := func(ctx context.Context) (record, error) {
+	look := func(ctx context.Context) (Record, error) {
 		if conn == nil {
 			var err error
 			if conn, err = electors.ZooKeeperClient(addresses[0]); err != nil {
-				return record{}, err
+				return Record{}, err
 			}
 		}
 		answers, asked := make(chan answer, 1), conn
@@ -173,10 +194,10 @@ func refereeZooKeeper(addresses []string, lock string) (read, func(), error) {
 			if a.err != nil && !errors.Is(a.err, errFirstChanged) {
 				closing()
 			}
-			return a.record, a.err
+			return a.Record, a.err
 		case <-ctx.Done():
 			closing()
-			return record{}, context.Cause(ctx)
+			return Record{}, context.Cause(ctx)
 		}
 	}
 	return look, closing, nil
@@ -184,25 +205,25 @@ func refereeZooKeeper(addresses []string, lock string) (read, func(), error) {
 
 var errFirstChanged = errors.New("the first has changed")
 
-func firstOnZooKeeper(conn *zk.Conn, lock string) (record, error) {
+func firstOnZooKeeper(conn *zk.Conn, lock string) (Record, error) {
 	node, err := electors.FirstOnZooKeeper(conn, lock)
 	if errors.Is(err, zk.ErrNoNode) || err == nil && node == "" {
-		return record{}, nil
+		return Record{}, nil
 	}
 	if err != nil {
-		return record{}, err
+		return Record{}, err
 	}
 	holder, _, err := conn.Get(node)
 	if errors.Is(err, zk.ErrNoNode) { // gone in between
-		return record{}, errFirstChanged
+		return Record{}, errFirstChanged
 	}
-	return record{holder: string(holder), term: node}, err
+	return Record{Holder: string(holder), Term: node}, err
 }
 
-// refereeKubernetes reads the Lease as candidates do: it is held while its
+// Kubernetes reads the Lease as candidates do: it is held while its
 // duration runs since it was last seen to change. They do not compare renewTime
 // with their clocks, and see a change where its whole second is another.
-func refereeKubernetes(addresses []string, lock string) (read, func(), error) {
+func Kubernetes(addresses []string, lock string) (Read, func(), error) {
 	config := electors.KubernetesConfig(addresses[0])
 	config.QPS = -1 // unlimited
 	clients, err := kubernetes.NewForConfig(config)
@@ -211,25 +232,25 @@ func refereeKubernetes(addresses []string, lock string) (read, func(), error) {
 	}
 	leases := clients.CoordinationV1().Leases(electors.KubernetesNamespace)
 	var seen renewal
-	look := func(ctx context.Context) (record, error) {
+	look := func(ctx context.Context) (Record, error) {
 		asked := time.Now()
 		l, err := leases.Get(ctx, lock, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
-			return record{}, nil
+			return Record{}, nil
 		}
 		if err != nil {
-			return record{}, err
+			return Record{}, err
 		}
 		s := l.Spec
 		if s.HolderIdentity == nil || *s.HolderIdentity == "" || s.LeaseDurationSeconds == nil || s.LeaseTransitions == nil || s.RenewTime == nil {
-			return record{}, nil
+			return Record{}, nil
 		}
 		seen.look(fmt.Sprint(l.UID, *s.HolderIdentity, *s.LeaseTransitions, s.RenewTime.Unix()), asked, time.Now())
 		rest := time.Until(seen.by.Add(time.Duration(*s.LeaseDurationSeconds) * time.Second))
 		if rest <= 0 {
-			return record{}, nil
+			return Record{}, nil
 		}
-		return record{holder: *s.HolderIdentity, term: fmt.Sprint(l.UID, *s.LeaseTransitions, s.AcquireTime), rest: rest, spread: seen.by.Sub(seen.after)}, nil
+		return Record{Holder: *s.HolderIdentity, Term: fmt.Sprint(l.UID, *s.LeaseTransitions, s.AcquireTime), Rest: rest, Spread: seen.by.Sub(seen.after)}, nil
 	}
 	return look, func() {}, nil
 }
