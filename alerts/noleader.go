@@ -158,15 +158,17 @@ func (k *NoLeader) held(b builder, within model.Duration) query.Expr {
 // next leader may not have been sampled yet (B50), and the holders may return.
 // Backend errors show that it is not an ordinary handover (B45): it passes sooner.
 func (k *NoLeader) passing(b builder) query.Expr {
-	s := b.scope
-	// The exact end of a term counts. It is unknown if the process died or restarted in
-	// place: then its last sample that led counts (B60).
-	passing := func(lost, ended model.Duration) query.Expr {
-		held := query.Op(query.Over("max_over_time", s.Metric(catalog.Active), lost.String()), ">", "0")
-		held = query.Op(held, "unless "+query.On(s.HolderLabels()), query.Op(s.Led(), "or", s.Metric(catalog.LastEnded)))
-		return query.Op(held, "or", query.Op(s.Metric(catalog.LastEnded), ">", b.ago(ended)))
+	s, onHolder, ended, seen := b.scope, "unless "+query.On(b.scope.HolderLabels()), b.scope.Metric(catalog.LastEnded), k.seen(b.Config)
+	led := func(within model.Duration) query.Expr {
+		return query.Op(query.Over("max_over_time", s.Metric(catalog.Active), within.String()), ">", "0")
 	}
-	return query.Op(s.Without(passing(k.DownFor, k.seen(b.Config)), k.failing(b)), "or", passing(b.slowest(), k.Margin))
+	// The exact end of a term counts, unless its clock is wrong (B61): then samples tell
+	// that the end is older, or that the replica led later. If the process died or
+	// restarted in place, the last sample that led counts (B60).
+	ordinary := query.Op(query.Op(led(k.DownFor), onHolder, s.Led()), "or", query.Op(ended, ">", b.ago(seen)))
+	erring := query.Op(query.Op(led(b.slowest()), onHolder, query.Op(s.Led(), "or", ended)), "or", query.Op(ended, ">", b.ago(k.Margin)))
+	older := query.Op(ended, "==", query.Offset(ended, seen.String()))
+	return query.Op(query.Op(s.Without(ordinary, k.failing(b)), "or", erring), "unless", older)
 }
 
 // witnessed keeps locks for which the backend names a live holder that is one of

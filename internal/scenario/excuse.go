@@ -93,6 +93,18 @@ func excuseScenarios() []Scenario {
 				leader_active{instance="i1"} 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0
 				leader_active{instance="i2"} 0x60`,
 			Want: "NoLeader/critical 13m.. = 1"},
+		{ID: "B61", Name: "the clock of a leader is two minutes behind, and the next one is sampled half a minute later", Every: half, End: 12 * minute,
+			Load: handover(`1x9 0x50`, `_x10 170x50`, `0x10 1x50`)},
+		{ID: "B61", Name: "the clock of a leader is two minutes behind, and the next one is sampled a minute later", Every: minute, End: 20 * minute,
+			Load: handover(`1x5 0x30`, `_x6 185x30`, `0x6 1x30`)},
+		{ID: "B61", Name: "the clock of a leader is two minutes behind, its term ends, and nobody follows", Every: half, End: 12 * minute,
+			Load: handover(`1x9 0x50`, `_x10 170x50`, `0x60`),
+			Want: "NoLeader/critical 6m30s.. = 1"},
+		{ID: "B61", Name: "the clock of a leader is five minutes ahead, its term ends, and nobody follows", Every: half, End: 15 * minute,
+			Load: handover(`1x9 0x50`, `_x10 595x50`, `0x60`),
+			Want: "NoLeader/critical 6m45s.. = 1"},
+		{ID: "B61", Name: "the clock of a leader is five minutes ahead, and the next one is sampled a minute later", Every: minute, End: 20 * minute,
+			Load: handover(`1x5 0x30`, `_x6 605x30`, `0x6 1x30`)},
 		{ID: "B58", Name: "a term ends while attempts meet errors, and nobody follows", Every: half, End: 12 * minute,
 			Load: ending(`1x9 0x50`, `_x9 295x50`, `0x60`),
 			Want: "NoLeader/critical 5m45s.. = 1"},
@@ -106,6 +118,15 @@ func excuseScenarios() []Scenario {
 			Load: ending(`1x9 0x50`, `_x9 295x50`, `0x9 1x50`) + `
 				leader_last_ended_timestamp_seconds{instance="i2"} 10x60`},
 	}
+}
+
+// handover is a leader whose term ends, and a standby.
+func handover(leads, ended, follows string) string {
+	return held + `
+		leader_active{instance="i1"} ` + leads + `
+		leader_last_ended_timestamp_seconds{instance="i1"} ` + ended + `
+		leader_active{instance="i2"} ` + follows + `
+		leader_elector_info{instance="i2",mode="hold"} 1x60`
 }
 
 // ending is a leader whose term ends, at an instant that may be unknown, and a
