@@ -1,6 +1,7 @@
 package release
 
 import (
+	"path"
 	"strings"
 	"testing"
 )
@@ -66,6 +67,25 @@ func TestWhatIsPublishedRequiresNoTests(t *testing.T) {
 		for _, r := range m.file.Require {
 			if m.published() && unpublished[r.Mod.Path] {
 				t.Errorf("%s requires %s", m.dir, r.Mod.Path)
+			}
+		}
+	}
+}
+
+// What imports every adapter requires each, so that it builds without go.work.
+func TestEachAdapterIsRequiredByExamplesAndTests(t *testing.T) {
+	all := listed(t)
+	for _, user := range all {
+		if user.published() {
+			continue
+		}
+		requires := map[string]bool{}
+		for _, r := range user.file.Require {
+			requires[r.Mod.Path] = !r.Indirect
+		}
+		for _, m := range all {
+			if path.Dir(m.dir) == "instrument" && !requires[m.path()] {
+				t.Errorf("%s/go.mod does not require %s: run in %[1]s: go mod edit -require=%[2]s@%s -replace=%[2]s=../%[4]s && GOWORK=off go mod tidy", user.dir, m.path(), tag, m.dir)
 			}
 		}
 	}

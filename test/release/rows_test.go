@@ -64,5 +64,8 @@ func TestEachAdapterHasALineInTheReadme(t *testing.T) {
 		if path.Dir(m.dir) == "instrument" && !has[m.dir] {
 			t.Errorf("README.md has no line for %s", m.dir)
 		}
+		if _, err := os.Stat(filepath.Join(root, m.dir, "README.md")); path.Dir(m.dir) == "instrument" && err != nil {
+			t.Errorf("%v; docs/adapters.md says what the page of an adapter has", err)
+		}
 	}
 }
