@@ -121,6 +121,21 @@ var equivalents = []equivalent{
 		"the result is still zero there",
 	},
 	{
+		change{folder: "instrument/consullock", in: "win", kind: dropDefer},
+		"the context ends by itself; only its timer stays until then",
+	},
+	{
+		change{folder: "instrument/consullock", in: "repeat", kind: dropCall, old: "cancel()", new: dropped},
+		"the context ends by itself; only its timer stays until then",
+	},
+	{
+		change{
+			folder: "instrument/consullock", in: "Sessions.bound", kind: changeConstant,
+			old: "if ttl <= 0", new: "if ttl <= 1",
+		},
+		"no session lives for a nanosecond",
+	},
+	{
 		change{
 			folder: "instrument/etcdlock", in: "keeper.ask", kind: zeroResult,
 			old: "return ctx.Err()", new: "return nil",
