@@ -64,7 +64,7 @@ func TestTheQuestionAfterALossEndsWithTheLease(t *testing.T) {
 				}}
 				asked := time.Now()
 				if err := h.why(t.Context()); err != errUnwatched {
-					t.Errorf("%v, want that nobody knows", err)
+					t.Errorf("%v, want that the holder is unknown", err)
 				}
 				if got := time.Since(asked); got != c.want {
 					t.Errorf("it was asked for %v, want %v", got, c.want)
@@ -83,7 +83,7 @@ func TestASessionThatIsNotKnownCanBeWatched(t *testing.T) {
 	stop()
 }
 
-// A session that nobody has renewed for twice its TTL is forgotten when nobody watches it.
+// A session that was not renewed for twice its TTL is forgotten once no lock watches it.
 func TestASessionIsKeptWhileItIsWatched(t *testing.T) {
 	s := sessionOf(0)
 	first, second := s.watch("s", instrument.Sink{}), s.watch("s", instrument.Sink{})
@@ -94,6 +94,6 @@ func TestASessionIsKeptWhileItIsWatched(t *testing.T) {
 	}
 	second()
 	if s.prune(late); s.has("s") {
-		t.Error("it is kept though nobody watches it")
+		t.Error("it is kept without a watcher")
 	}
 }
