@@ -142,7 +142,7 @@ func (q queries) vacancies() *timeseries.PanelBuilder {
 }
 
 func (q queries) terms() *timeseries.PanelBuilder {
-	all := q.counted(catalog.BackendTerms, rateInterval)
+	all := query.By("max", q.locks.BackendLabels(), q.grown(q.locks.Metric(catalog.BackendTerms)))
 	return q.highest("locks", all, q.barPanel(about{
 		id: panel.BackendTerms, title: "Terms that began",
 		description: "How often the backend named a new holder, or the same one again after a gap, including several changes between " +

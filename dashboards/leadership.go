@@ -165,7 +165,7 @@ func (q queries) fencingToken() *timeseries.PanelBuilder {
 func (q queries) fencingChecks() *timeseries.PanelBuilder {
 	stores := q.stores()
 	result, _ := catalog.FencingChecks.Label("result")
-	checked := query.By("sum", []string{result.Name()}, query.Over("increase", stores.Metric(catalog.FencingChecks), rateInterval))
+	checked := query.By("sum", []string{result.Name()}, q.grown(stores.Metric(catalog.FencingChecks)))
 	return colored(q.barPanel(about{
 		id: panel.FencingChecks, title: "Writes checked by stores",
 		description: "Writes that stores of any job checked against the tokens of this lock, by result. stale: refused, " +
@@ -183,7 +183,7 @@ func (q queries) fencingChecks() *timeseries.PanelBuilder {
 // step.
 func (q queries) endings() *timeseries.PanelBuilder {
 	by := []string{"cause", q.cfg.Scope.Holder}
-	ended := query.By("sum", by, query.Over("increase", q.replicas.Metric(catalog.TermsEnded), rateInterval))
+	ended := query.By("sum", by, q.grown(q.replicas.Metric(catalog.TermsEnded)))
 	// Zeros between them keep the bars narrow.
 	everEnded := query.Op(query.By("sum", by, overAllShown("increase", q.replicas.Metric(catalog.TermsEnded))), ">", query.Number(0))
 	return q.barPanel(about{

@@ -80,7 +80,7 @@ func (q queries) leaseUsage() *heatmap.PanelBuilder {
 }
 
 func (q queries) leaseOverruns() *timeseries.PanelBuilder {
-	return q.highest("locks", q.facts.Overruns(rateInterval), q.barPanel(about{
+	return q.highest("locks", q.overruns(), q.barPanel(about{
 		id: panel.Overruns, title: "Near and past the end of the lease",
 		description: "Runs and renewals that used more than 80 % of a lease and, in red, terms that ran past its end. Such a term " +
 			"worked without protection for some time: shorten the work, lengthen the lease, or renew earlier.",
@@ -88,7 +88,7 @@ func (q queries) leaseOverruns() *timeseries.PanelBuilder {
 		steps: plain(),
 		targets: []target{
 			{ref: "Near", expr: q.most(q.facts.NearLeaseWithin(rateInterval)), legend: "near: " + q.legend},
-			{ref: "Past", expr: q.most(q.facts.Overruns(rateInterval)), legend: "past: " + q.legend},
+			{ref: "Past", expr: q.most(q.overruns()), legend: "past: " + q.legend},
 		},
 	}).
 		OverrideByQuery("Near", []dashboard.DynamicConfigValue{fixed(orange)}).

@@ -204,6 +204,38 @@ func (q queries) durations(m *catalog.Metric) []target {
 // native: panels read native histograms, whose quantiles are exact enough.
 func (q queries) native() bool { return q.facts.Histograms != query.ClassicHistograms }
 
+// grown is how far each series of a counter grew in the window of a bar. The
+// exact count reads each series several times, which is cheap for one lock; of many, an increase
+// is rounded down, which is exact up to 3 events of a replica.
+func (q queries) grown(counter query.Expr) query.Expr {
+	if q.oneLock {
+		return query.Counted(counter, rateInterval)
+	}
+	return query.Floor(query.Over("increase", counter, rateInterval))
+}
+
+// eventsOf counts the events of a counter in the window of a bar, by lock.
+func (q queries) eventsOf(m *catalog.Metric, only ...query.Matcher) query.Expr {
+	return q.locks.By("sum", q.grown(q.locks.Metric(m, only...)))
+}
+
+// overruns counts the terms that ran past the end of their lease.
+func (q queries) overruns() query.Expr {
+	if q.facts.Recorded {
+		return query.Floor(q.facts.Overruns(rateInterval))
+	}
+	return q.eventsOf(catalog.LeaseOverruns)
+}
+
+// failed counts the runs that failed in one way.
+func (q queries) failed(cause string) query.Expr {
+	if q.facts.Recorded {
+		return query.Floor(q.facts.Failures(cause, rateInterval))
+	}
+	label, _ := catalog.ExecutionFailures.Label("cause")
+	return q.eventsOf(catalog.ExecutionFailures, query.Equal(label.Name(), cause))
+}
+
 // perMinute is the rate of a counter over all locks that are shown, split by
 // a label unless that is empty.
 func (q queries) perMinute(m *catalog.Metric, label string) query.Expr {

@@ -53,7 +53,7 @@ func (q queries) whyNoQuantile() string {
 }
 
 func (q queries) failures() *timeseries.PanelBuilder {
-	return q.highest("locks", q.facts.Failures(catalog.FailedWithError.String(), rateInterval), q.barPanel(about{
+	return q.highest("locks", q.failed(catalog.FailedWithError.String()), q.barPanel(about{
 		id: panel.Failures, title: "Failed runs",
 		description: "Runs that returned an error or panicked. Locking worked, but the job failed: see its logs.",
 		unit:        units.Short, noValue: "no data", width: 8, height: 8,
@@ -68,7 +68,7 @@ func (q queries) failuresByCause() []target {
 	cause, _ := catalog.ExecutionFailures.Label("cause")
 	var targets []target
 	for _, c := range cause.Values() {
-		targets = append(targets, target{expr: q.most(q.facts.Failures(c, rateInterval)), legend: c + ": " + q.legend})
+		targets = append(targets, target{expr: q.most(q.failed(c)), legend: c + ": " + q.legend})
 	}
 	return targets
 }

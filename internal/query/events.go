@@ -7,6 +7,21 @@ func (s Scope) Increased(m *catalog.Metric, window string, matchers ...Matcher) 
 	return s.By("sum", Over("increase", s.Metric(m, matchers...), window))
 }
 
+// Counted is how far each series of a counter grew between the samples of a window, whole
+// for a counter of events. An increase adds what may lie between the samples and
+// the ends of the window: of one event it makes 1.25. It is read where a process restarted,
+// and rounded down, because it is never too small.
+func Counted(counter Expr, window string) Expr {
+	whole := Op(Over("max_over_time", counter, window), "-", Over("min_over_time", counter, window))
+	restarted := Op(Over("resets", counter, window), ">", Number(0))
+	return Op(Op(whole, "unless", restarted), "or", Op(Floor(Over("increase", counter, window)), "and", restarted))
+}
+
+// Floor rounds an increase down. A little is added, because 1 may be computed as 0.999….
+func Floor(increase Expr) Expr {
+	return Call("floor", Op(increase, "+", Number(1e-6)))
+}
+
 // BackendErrors are the attempts that met a backend error in a window.
 func (s Scope) BackendErrors(window string) Expr {
 	reason, _ := catalog.NotAcquired.Label("reason")
