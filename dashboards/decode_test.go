@@ -26,8 +26,11 @@ type boardPanel struct {
 	Title           string
 	Targets         []boardTarget
 	Interval        string
-	Transformations []struct{ ID string }
-	FieldConfig     struct {
+	Transformations []struct {
+		ID      string
+		Options struct{ IndexByName map[string]float64 }
+	}
+	FieldConfig struct {
 		Defaults  struct{ NoValue string }
 		Overrides []struct {
 			Matcher    struct{ ID string }

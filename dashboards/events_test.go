@@ -11,6 +11,44 @@ import (
 	"github.com/leaderscope/leaderscope/internal/promeval"
 )
 
+// The mark of a token that went back stands where the token is drawn.
+func TestAMarkOfAFencingTokenStandsAtTheToken(t *testing.T) {
+	out, err := Lock(Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	expr := allChosen(decoded(t, out).panel(panel.FencingToken).expr("Regressed"))
+	got := map[string]float64{}
+	for _, s := range vectorOf(t, expr, []promeval.Series{
+		{Selector: `leader_fencing_token{job="a",lock_name="x",instance="i1"}`, Values: "7000x20 6990x20"},
+		{Selector: `leader_fencing_token{job="a",lock_name="x",instance="i2"}`, Values: "6999x40"},
+		{Selector: `leader_fencing_token_regressions_total{job="a",lock_name="x",instance="i1"}`, Values: "0x38 1x2"},
+		{Selector: `leader_fencing_token_regressions_total{job="a",lock_name="x",instance="i2"}`, Values: "0x40"},
+	}) {
+		got[s.Metric.Get("instance")] = s.F
+	}
+	if diff := cmp.Diff(map[string]float64{"i1": 6990}, got); diff != "" {
+		t.Errorf("want -, got +\n%s", diff)
+	}
+}
+
+// The family of a lock stands beside its name, before what does not fit a narrow screen.
+func TestTheFamilyStandsBesideTheName(t *testing.T) {
+	out, err := Overview(Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order map[string]float64
+	for _, tr := range decoded(t, out).panel(panel.Locks).Transformations {
+		if tr.ID == "organize" {
+			order = tr.Options.IndexByName
+		}
+	}
+	if name, ok := order["lock_name"]; !ok || order["family"] != name+1 {
+		t.Errorf("lock_name is column %v, family %v", order["lock_name"], order["family"])
+	}
+}
+
 // A bar has the number of events that there were, wherever in its window they lie
 // and at whichever value the counter stood. The bars stand side by side, a step of 2
 // minutes apart, and read 30 s more than a step, as $__rate_interval does.

@@ -64,8 +64,8 @@ func (q queries) readableLegend() string {
 	return strings.ReplaceAll(q.legend, "{{"+catalog.LockName.Name()+"}}", "{{"+query.FamilyLabel+"}} {{"+endLabel+"}}")
 }
 
-// readable adds the family of the lock and the end of its label, or all of a
-// short one.
+// readable adds the family of the lock, and its name: of a hash the end alone. What a person can
+// read stays whole, because names of one family often end alike.
 func (q queries) readable(e, families query.Expr) query.Expr {
 	if q.oneLock {
 		return e
@@ -73,7 +73,7 @@ func (q queries) readable(e, families query.Expr) query.Expr {
 	name := catalog.LockName.Name()
 	named := query.Op(e, "* "+query.On(q.locks.Labels)+" group_left ("+query.FamilyLabel+")", families)
 	whole := query.Call("label_replace", named, query.Text(endLabel), query.Text("$1"), query.Text(name), query.Text("(.+)"))
-	return query.Call("label_replace", whole, query.Text(endLabel), query.Text("…$1"), query.Text(name), query.Text(".{9,}(.{6})"))
+	return query.Call("label_replace", whole, query.Text(endLabel), query.Text("…$1"), query.Text(name), query.Text(".*[0-9a-f]{10}([0-9a-f]{6})"))
 }
 
 // familiesShown is 1 for each lock of the range shown, with its family where
@@ -138,6 +138,8 @@ func (q queries) transitions() *timeseries.PanelBuilder {
 
 func (q queries) fencingToken() *timeseries.PanelBuilder {
 	token, stores := q.replicas.ByHolder("max", q.replicas.Metric(catalog.FencingToken)), q.stores()
+	// Drawn at the token itself: the axis does not begin at 0.
+	wentBack := q.replicas.ByHolder("sum", query.Over("increase", q.replicas.Metric(catalog.FencingTokenRegressions), rateInterval))
 	return ranking(floatingPanel(about{
 		id: panel.FencingToken, title: "Fencing token",
 		description: "The token of the last term of each replica. Tokens only grow: the leader has the highest one, and storage that checks " +
@@ -148,7 +150,7 @@ func (q queries) fencingToken() *timeseries.PanelBuilder {
 		targets: []target{
 			{ref: "Token", expr: token, legend: q.replicaLegend()},
 			{ref: "Highest", expr: stores.By("max", stores.Metric(catalog.FencingHighestToken)), legend: "highest in the store " + q.legend},
-			{ref: "Regressed", expr: q.facts.Regressed(rateInterval), legend: "went back"},
+			{ref: "Regressed", expr: query.Op(token, "and", query.Op(wentBack, ">", query.Number(0))), legend: "went back " + q.replicaLegend()},
 		},
 	}), "max").
 		Decimals(0).LineInterpolation(common.LineInterpolationStepAfter).

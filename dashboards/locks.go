@@ -91,7 +91,7 @@ func (q queries) columns() []column {
 	columns := []column{
 		{ref: "State", title: "State", expr: q.located(q.facts.State()), style: stateStyle(), labels: []heading{
 			{label: catalog.LockName.Name(), title: "Lock", style: []dashboard.DynamicConfigValue{
-				property("custom.minWidth", lockWidth), property("links", []any{q.rowLink()})}}}},
+				property("custom.minWidth", lockWidth), property("links", []any{q.rowLink()})}}, familyHeading()}},
 		{ref: "Leader", expr: q.facts.AnyLeader(), labels: []heading{{label: q.cfg.Scope.Holder, title: "Leader", style: []dashboard.DynamicConfigValue{width(130)}}}},
 		{ref: "Leaders", title: "Leaders", expr: q.facts.Claims(), style: []dashboard.DynamicConfigValue{width(75)}},
 		{ref: "Allowed", title: "Allowed", expr: q.facts.Allowed(), style: []dashboard.DynamicConfigValue{width(75)}},
@@ -110,7 +110,7 @@ func (q queries) columns() []column {
 		// Replicas may disagree on these labels during a roll-out: one of
 		// them, or merging would multiply the rows.
 		{ref: "Info", expr: q.locks.By("topk", "1, "+query.By("max", info, q.locks.Metric(catalog.ElectorInfo))),
-			labels: infoHeadings()},
+			labels: infoHeadings()[1:]},
 	}
 	if q.cfg.Aliases {
 		alias := heading{label: query.AliasLabel, title: "Alias", style: []dashboard.DynamicConfigValue{width(150)}}
@@ -119,9 +119,14 @@ func (q queries) columns() []column {
 	return columns
 }
 
+// familyHeading stands beside the name where there are many locks: the name may be a hash.
+func familyHeading() heading {
+	return heading{label: query.FamilyLabel, title: "Family", style: []dashboard.DynamicConfigValue{width(110)}}
+}
+
 func infoHeadings() []heading {
 	return []heading{
-		{label: "family", title: "Family", style: []dashboard.DynamicConfigValue{width(150)}},
+		familyHeading(),
 		{label: "mode", title: "Mode", style: []dashboard.DynamicConfigValue{width(60)}},
 		{label: "backend", title: "Backend", style: []dashboard.DynamicConfigValue{width(90)}},
 	}

@@ -4,6 +4,7 @@ import (
 	stdcmp "cmp"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -353,8 +354,10 @@ func TestAlertsAreListedWithWhatTheyAreAbout(t *testing.T) {
 func TestATileNamesItsLock(t *testing.T) {
 	hashed := lock{name: "k1:0123456789abcdef", mode: "hold", active: [2]string{on, off}}
 	short := lock{name: "short", mode: "run", active: [2]string{off, off}}
+	tenant := lock{name: "tenant-17/orders", mode: "run", active: [2]string{off, off}}
+	other := lock{name: "tenant-18/orders", mode: "run", active: [2]string{on, off}}
 	vanished := `ALERTS{alertname="LeaderElectionLockVanished",alertstate="firing",job="a",lock_name="gone"}`
-	series := append(append(hashed.series(), short.series()...), promeval.Series{Selector: vanished, Values: on})
+	series := append(slices.Concat(hashed.series(), short.series(), tenant.series(), other.series()), promeval.Series{Selector: vanished, Values: on})
 	tile := decoded(t, overview(t)).panel(panel.Leaders).Targets[0]
 	got := map[string]float64{}
 	for _, s := range vectorOf(t, allChosen(tile.Expr), series) {
@@ -366,6 +369,7 @@ func TestATileNamesItsLock(t *testing.T) {
 	}
 	want := map[string]float64{
 		"a / f …abcdef": float64(condition.Led.State()), "a / f short": float64(condition.Idle.State()),
+		"a / f tenant-17/orders": float64(condition.Idle.State()), "a / f tenant-18/orders": float64(condition.Running.State()),
 		"a /  gone": float64(condition.LockVanished.State()),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
