@@ -179,6 +179,10 @@ func TestARenewalIsNotSentWithoutAConnection(t *testing.T) {
 	if err := connected(ctx, c); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("without a server: %v", err)
 	}
+	k := newKeeper(c, time.Now(), time.Minute)
+	if err := k.ask(ctx, 1, time.Now().Add(time.Minute)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a renewal without a server: %v", err)
+	}
 
 	l, err = net.Listen("tcp", address)
 	if err != nil {
