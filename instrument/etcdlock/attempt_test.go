@@ -13,8 +13,8 @@ import (
 	"github.com/leaderscope/leaderscope/instrument"
 )
 
-// A waiting campaign goes on after errors that another request need not meet.
-func TestAWaitingCampaignGoesOnAfterWhatPasses(t *testing.T) {
+// A waiting campaign continues after errors that another request need not meet.
+func TestAWaitingCampaignContinuesAfterWhatPasses(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  error
 		want bool
