@@ -101,6 +101,16 @@ Seconds in the run, and per hour of leadership in brackets.
 		p.say("| %s | %.0f s | %s | %s | %s | %s | %s | %s | %s |", r.Title, t.Led.Seconds(), both(t, t.Active.FalseLeader), both(t, t.Naive.FalseLeader), both(t, t.AfterLock.FalseLeader),
 			seconds(t.Active.LongestLeader), both(t, t.Active.FalseAbsence), both(t, t.Active.KnownAbsence), both(t, t.Naive.FalseAbsence))
 	}
+	p.say(`
+As ratios, below 1 where ` + "`leader_active`" + ` is wrong for a shorter time:
+
+| elector | false leader, to the naive gauge | to the one set after Lock | false absence, to the naive gauge | to the one set after Lock |
+|---|--:|--:|--:|--:|`)
+	for _, r := range p.byFalseLeader() {
+		t := r.Total
+		p.say("| %s | %s | %s | %s | %s |", r.Title, ratio(t.Active.FalseLeader, t.Naive.FalseLeader), ratio(t.Active.FalseLeader, t.AfterLock.FalseLeader),
+			ratio(t.Active.FalseAbsence, t.Naive.FalseAbsence), ratio(t.Active.FalseAbsence, t.AfterLock.FalseAbsence))
+	}
 	p.say("\nWhy `leader_active` can be 1 without the lock, and for how long:\n")
 	for _, r := range p.byFalseLeader() {
 		if b, err := find(r.Elector); err == nil {
@@ -108,6 +118,17 @@ Seconds in the run, and per hour of leadership in brackets.
 		}
 	}
 	p.absence()
+}
+
+// ratio compares two times; neither of them may be wrong at all.
+func ratio(a, b time.Duration) string {
+	switch {
+	case a == 0 && b == 0:
+		return "both 0"
+	case b == 0:
+		return "the other is 0"
+	}
+	return fmt.Sprintf("%.2f", float64(a)/float64(b))
 }
 
 // deaf says how long it may be where no answer comes.

@@ -376,14 +376,16 @@ func TestWhatIsWrongWithARun(t *testing.T) {
 func TestThePageHasTheWorstFirst(t *testing.T) {
 	right, wrong := sound(), sound()
 	wrong.Elector, wrong.Title = "redis", "bsm/redislock"
-	wrong.Total.Active = timeline.Gauge{FalseLeader: s, LongestLeader: s}
+	wrong.Total.Active = timeline.Gauge{FalseLeader: s, LongestLeader: s, FalseAbsence: s}
+	wrong.Total.Naive, wrong.Total.AfterLock = timeline.Gauge{FalseLeader: 2 * s}, timeline.Gauge{FalseLeader: s / 2}
 	wrong.ByFault[remove] = timeline.Figures{Led: 10 * s, Active: wrong.Total.Active}
 	var text strings.Builder
 	page{[]*result{right, wrong}, &text}.write()
 	for _, want := range []string{
-		"| bsm/redislock | 100 s | 1.00 s (36.0 s) | 0.00 s (0.0 s) | 0.00 s (0.0 s) | 1.00 s | 0.00 s (0.0 s) | 0.00 s (0.0 s) | 0.00 s (0.0 s) |\n" +
+		"| bsm/redislock | 100 s | 1.00 s (36.0 s) | 2.00 s (72.0 s) | 0.50 s (18.0 s) | 1.00 s | 1.00 s (36.0 s) | 0.00 s (0.0 s) | 0.00 s (0.0 s) |\n" +
 			"| etcd concurrency.Election | 100 s | 0.00 s (0.0 s) | 0.00 s (0.0 s) | 0.00 s (0.0 s) | 0.00 s | 0.00 s (0.0 s) | 0.00 s (0.0 s) | 0.00 s (0.0 s) |\n",
-		"| bsm/redislock | record deleted by an operator | 0 | 10 s | 1.00 s | 0.00 s | 0.00 s | 0.00 s | 0.00 s | 0.00 s |\n\n2 rows are left out.\n",
+		"| bsm/redislock | 0.50 | 2.00 | the other is 0 | the other is 0 |\n| etcd concurrency.Election | both 0 | both 0 | both 0 | both 0 |\n",
+		"| bsm/redislock | record deleted by an operator | 0 | 10 s | 1.00 s | 0.00 s | 0.00 s | 1.00 s | 0.00 s | 0.00 s |\n\n2 rows are left out.\n",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no\n%s\nin\n%s", want, text.String())
