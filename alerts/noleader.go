@@ -106,7 +106,7 @@ func (k *NoLeader) detect(d *detector) {
 	}
 	d.timed(k.Critical, "the end of the lease, if the last holder and its target are gone"+erring, margin-missed, max(margin, slowest-d.lease*2/3, d.scrape), shorter)
 	d.timed(k.Critical, "the death of the last holder, if its target is down"+erring, max(d.lease*2/3+margin, slowest)-d.scrape, max(d.lease+margin, slowest, d.scrape), shorter)
-	d.timed(k.Critical, "the end of the term, while its holder is scraped", seen, max(seen, d.scrape), shorter)
+	d.timed(k.Critical, "the end of the term, while its holder is scraped", max(seen, down-d.scrape), max(seen, down, d.scrape), shorter)
 	d.timed(k.Critical, "the death of the last holder, if its target is down", max(down, d.lease*2/3+margin)-d.scrape, max(down, d.lease+margin),
 		"whether a leader that is not scraped for longer than "+k.DownFor.String()+" is dead, while no other replica campaigns")
 	d.timed(k.Critical, "the same, while the backend tells another replica that the lock is held", refused-d.scrape, refused, shorter)
